@@ -9,10 +9,12 @@
 //! | `messages` | queue messages and stored records |
 //! | `requests` | a request to the HTTP API |
 //! | `images` | an image to be resized |
+//! | `preparation` | a workbook, an archive, or text in UTF-16 |
 
 mod images;
 mod messages;
 mod oracle;
+mod preparation;
 mod requests;
 mod rows;
 mod splitter;
@@ -33,12 +35,13 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 5] = [
+pub const TARGETS: [Target; 6] = [
     Target { name: "splitter", call: splitter::check },
     Target { name: "rows", call: rows::check },
     Target { name: "messages", call: messages::check },
     Target { name: "requests", call: requests::check },
     Target { name: "images", call: images::check },
+    Target { name: "preparation", call: preparation::check },
 ];
 
 /// Returns the target of this name.

@@ -157,7 +157,7 @@ fn name((index, cell): (usize, &Vec<u8>)) -> String {
     if text.is_empty() { format!("column_{}", index + 1) } else { text }
 }
 
-fn header(format: Format, bytes: &[u8], given: GivenReading) -> Result<FileHeader, JobError> {
+pub(crate) fn header(format: Format, bytes: &[u8], given: GivenReading) -> Result<FileHeader, JobError> {
     let (files, key) = (MemoryFiles::default(), "file".to_owned());
     files.put(&key, bytes);
     // In-memory calls never wait.

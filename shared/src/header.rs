@@ -95,17 +95,26 @@ pub async fn read_header(
     if source.format == Format::JsonLines {
         return first_value(files, source, head.split_off(mark), mark as u64).await;
     }
-    let mut given = given;
-    if source.is_sheet() {
-        // Sheets have no comments, and every row of a prepared one counts.
-        given.comment = None;
-    }
-    let found = detect_reading(&head, extent, given, asked)?;
+    let found = detect_reading(&head, extent, given_of(source, given), asked)?;
     let head = head.split_off(found.table_from);
     let seeker = Seeker::new(found.reading, found.table_from as u64);
     let mut header = seeker.seek(files, source, head, extent).await?;
     header.issues.splice(0..0, found.issues);
     Ok(header)
+}
+
+/// Returns what is given of the reading of a file. What a preparation has written is known, whatever the client has given.
+fn given_of(source: &SourceFile, given: GivenReading) -> GivenReading {
+    match source.original.as_deref() {
+        // Sheets have no comments, and every row counts.
+        Some(original) if original.sheet.is_some() => {
+            GivenReading { header_row: given.header_row, ..GivenReading::from(Reading::default()) }
+        }
+        Some(original) if original.form == Form::Utf16 => {
+            GivenReading { encoding: Some(TextEncoding::default()), ..given }
+        }
+        _ => given,
+    }
 }
 
 /// Refuses the choice of a sheet of a file that is not a workbook.

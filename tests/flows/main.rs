@@ -20,6 +20,7 @@ mod datasets;
 mod dead_letters;
 mod events;
 mod exports;
+mod files;
 mod handlers;
 mod https_server;
 mod images;

@@ -13,13 +13,14 @@ use std::iter;
 use futures::future::BoxFuture;
 use futures::{StreamExt, stream};
 use longshore::chunk::{ChunkError, concurrent_reads, read_chain};
-use longshore::failures_file::{Columns, CorrectedFile, Correction, Findings};
+use longshore::failures_file::{CORRECTED_BYTES, Columns, CorrectedFile, Correction, Findings};
+use longshore::files::ResumingReader;
 use longshore::ports::JobFolder;
 use longshore_domain::cursor::Cursor;
 use longshore_domain::group::{CHUNKS_PER_GROUP, Group};
 use longshore_domain::ids::ChunkId;
 use longshore_domain::job::{FailureFilter, Job, JobError, Selection, SourceFile};
-use longshore_domain::ports::{FileStream, Files, JobProgress, Queues, Read, Store};
+use longshore_domain::ports::{Files, JobProgress, Queues, Read, Store};
 use longshore_domain::records::Form;
 use longshore_domain::timestamp::Timestamp;
 use longshore_domain::work_file::{End, Entry, WorkFile};
@@ -88,27 +89,27 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
         })
     }
 
-    /// Returns true if the corrected file of the job's current generation is a workbook or compressed, and not yet prepared.
-    pub(crate) async fn must_prepare_correction(&self, job: &Job) -> Result<bool, Halt> {
+    /// Returns the corrected file of the job's current generation if it must be prepared.
+    pub(crate) async fn unprepared_correction<'b>(&self, job: &'b Job) -> Result<Option<&'b SourceFile>, Halt> {
         let Some(file) = job.retry.selection.corrected().filter(|file| file.original.is_none()) else {
-            return Ok(false);
+            return Ok(None);
         };
-        let end = file.size_bytes.min(HEAD_BYTES);
+        let (mut reader, mut head) = (ResumingReader::new(&self.ports.files, file, 0).up_to(HEAD_BYTES), Vec::new());
         // A file that is gone fails the job where it is read.
-        let Read::Found(mut stream) = self.ports.files.open(&file.key, Some(&file.etag), 0, Some(end)).await? else {
-            return Ok(false);
-        };
-        let mut head = Vec::new();
-        while let Some(block) = stream.next().await? {
+        while let Read::Found(Some(block)) = reader.next().await? {
             head.extend_from_slice(&block);
         }
-        Ok(Form::detect(&head).is_some())
+        Ok(Form::detect(&head).map(|_| file))
     }
 
     /// Reads the corrected file of the job's current generation. The job fails if the file no longer exists or is not a
     /// corrected failures file.
     async fn corrected_file(&self, job: &Job, item_bytes: u64) -> Result<Option<CorrectedFile>, Halt> {
         let Some(file) = job.retry.selection.corrected() else { return Ok(None) };
+        if file.size_bytes > CORRECTED_BYTES {
+            let why = format!("it has more than {} MiB", CORRECTED_BYTES >> 20);
+            return Err(self.fail(job, unusable(file, &why)).await);
+        }
         let bytes = match self.ports.files.read(&file.key, Some(&file.etag), None).await? {
             Read::Found(bytes) => bytes,
             Read::Absent | Read::Changed => return Err(self.fail(job, gone(file)).await),

@@ -130,8 +130,8 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
         if job.retry.replanned.group >= job.retry.carried_over.groups {
             return Ok(job);
         }
-        if self.must_prepare_correction(&job).await? {
-            return Err(self.send_to_prepare(&job, message).await);
+        if let Some(file) = self.unprepared_correction(&job).await? {
+            return Err(self.send_to_prepare(&job, file, message).await);
         }
         let retry_selection = self.retry_selection(&job, limits.item_bytes).await?;
         // The corrected file is read before the turn begins, because each turn must replan something.
@@ -205,7 +205,7 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
             Ok(header) => header,
             Err(HeaderError::Port(error)) => return Err(error.into()),
             Err(HeaderError::Source(error)) => return Err(self.fail(job, error).await),
-            Err(HeaderError::Unprepared(_)) => return Err(self.send_to_prepare(job, message).await),
+            Err(HeaderError::Unprepared(_)) => return Err(self.send_to_prepare(job, source, message).await),
         };
         if let Err(error) = check_sheet(source.is_sheet(), definition.sheet.as_ref()) {
             return Err(self.fail(job, error).await);

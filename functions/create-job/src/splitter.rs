@@ -4,7 +4,7 @@ use longshore::chunk::{complete_if_done, roll_up, stop_job};
 use longshore::handler::Registry;
 use longshore::ports::Ports;
 use longshore_domain::group::{ChunkPlan, GroupPlan};
-use longshore_domain::job::{Job, JobError, Status, Stop, Transition};
+use longshore_domain::job::{Job, JobError, Preparation, SourceFile, Status, Stop, Transition};
 use longshore_domain::message::CreateMessage;
 use longshore_domain::ports::{Files, Queues, Store};
 use longshore_domain::timestamp::Timestamp;
@@ -64,9 +64,14 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
         Ok(roll_up(self.ports, job.job_id, group, (self.clock)()).await?)
     }
 
-    /// Sends the job to `prepare`, because its file must be converted first, and returns the end of the split. A repeated
-    /// message is as harmless as a repeated delivery: only one prepared file replaces the uploaded one.
-    pub(crate) async fn send_to_prepare(&self, job: &Job, message: &CreateMessage) -> Halt {
+    /// Sends the job to `prepare`, because this file must be converted first, and returns the end of the split. A repeated
+    /// message is as harmless as a repeated delivery: only one prepared file replaces the uploaded one. The record that the
+    /// job waits keeps the sweeper from giving it up; it is refused if there is one, or progress.
+    pub(crate) async fn send_to_prepare(&self, job: &Job, file: &SourceFile, message: &CreateMessage) -> Halt {
+        let waiting = Preparation::waiting(file);
+        if let Err(error) = self.ports.store.record_preparation(job, file, waiting, (self.clock)()).await {
+            return Halt::Error(error.into());
+        }
         let message = CreateMessage { resend: message.resend, ..CreateMessage::new(job) };
         match self.ports.queues.send_prepare(&message).await {
             Ok(()) => Halt::End(SplitEnd::Preparing),

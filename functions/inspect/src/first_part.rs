@@ -1,18 +1,24 @@
 //! The first part of a file that must be converted, converted in memory.
 
 use std::io;
+use std::time::Duration;
 
+use longshore::files::ResumingReader;
 use longshore_domain::group::ChunkPlan;
 use longshore_domain::job::{JobError, SourceFile};
 use longshore_domain::ports::{FileInfo, FileStream, Files, PortError, PortResult, PrefixRemoval, Read};
-use longshore_domain::records::{Form, Sheet};
+use longshore_domain::records::{Form, Format, Sheet};
 use longshore_domain::sheet_rows::SheetRows;
 use longshore_preparation::{Conversion, Limits, Prepared, Step, sheet_choice};
+use tokio::time::{Instant, timeout_at};
 
 use crate::document::{PreparedDocument, SheetDocument};
 
 /// Bytes of the converted text: far more than are read for the header and the first rows.
 const PART_BYTES: u64 = 512 << 10;
+
+/// Time after which a conversion is given up: half of the function's.
+const LONGEST: Duration = Duration::from_secs(15);
 
 /// The first part of a converted file.
 pub(crate) struct FirstPart {
@@ -39,11 +45,15 @@ pub(crate) async fn convert_first_part(
     let limits = Limits { enough_bytes: PART_BYTES, ..Limits::default() };
     let mut conversion =
         Conversion::start(form, source.size_bytes, sheet_choice(sheet.cloned()), limits).map_err(failed)?;
-    let mut text = Vec::new();
+    let (mut text, ends) = (Vec::new(), Instant::now() + LONGEST);
     loop {
-        match conversion.next().await {
+        let Ok(step) = timeout_at(ends, conversion.next()).await else { return Ok(Err(too_long())) };
+        match step {
             Step::Read(range) => conversion.answer(read(files, source, range.start, range.end).await?),
             Step::Part(part) => text.extend_from_slice(&part),
+            Step::Ended(Ok(prepared)) if prepared.sheet.is_some() && source.format == Format::JsonLines => {
+                return Ok(Err(sheet_as_json_lines()));
+            }
             Step::Ended(Ok(prepared)) => return Ok(Ok(FirstPart::new(source, form, text, prepared))),
             Step::Ended(Err(error)) => {
                 let Some(code) = error.code() else { return Err(failed(error)) };
@@ -70,14 +80,28 @@ impl FirstPart {
 }
 
 async fn read(files: &impl Files, source: &SourceFile, start: u64, end: u64) -> PortResult<Vec<u8>> {
-    let Read::Found(mut stream) = files.open(&source.key, Some(&source.etag), start, Some(end)).await? else {
-        return Err(failed("the file was replaced while it was read"));
-    };
-    let mut bytes = Vec::new();
-    while let Some(block) = stream.next().await? {
-        bytes.extend_from_slice(&block);
+    let (mut reader, mut bytes) = (ResumingReader::new(files, source, start).up_to(end), Vec::new());
+    loop {
+        match reader.next().await? {
+            Read::Found(Some(block)) => bytes.extend_from_slice(&block),
+            Read::Found(None) => return Ok(bytes),
+            Read::Absent | Read::Changed => return Err(failed("the file was replaced while it was read")),
+        }
     }
-    Ok(bytes)
+}
+
+fn too_long() -> JobError {
+    let message = format!(
+        "the file could not be converted up to its first rows within {} seconds; create the job, which has more time, or \
+         upload the file as CSV",
+        LONGEST.as_secs()
+    );
+    JobError::new("inspection_too_long", message)
+}
+
+fn sheet_as_json_lines() -> JobError {
+    let message = "the file is a workbook, and its rows are no JSON Lines; give reading.format csv, or rename the file";
+    JobError::new("sheet_as_json_lines", message)
 }
 
 fn failed<E: Into<Box<dyn std::error::Error + Send + Sync>>>(source: E) -> PortError {

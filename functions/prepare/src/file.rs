@@ -2,8 +2,9 @@
 
 use std::ops::Range;
 
+use longshore::files::ResumingReader;
 use longshore_domain::job::{Job, SourceFile};
-use longshore_domain::ports::{FileStream, Files, PortResult, Read};
+use longshore_domain::ports::{Files, PortResult, Read};
 use longshore_domain::records::Form;
 
 /// Bytes that are read to recognize the form, as `create-job` does.
@@ -27,16 +28,13 @@ pub(crate) async fn read_range(
     file: &SourceFile,
     range: Range<u64>,
 ) -> PortResult<Option<Vec<u8>>> {
-    let length = range.end - range.start;
-    if length == 0 {
-        return Ok(Some(Vec::new()));
+    let mut bytes = Vec::with_capacity((range.end - range.start) as usize);
+    let mut reader = ResumingReader::new(files, file, range.start).up_to(range.end);
+    loop {
+        match reader.next().await? {
+            Read::Found(Some(block)) => bytes.extend_from_slice(&block),
+            Read::Found(None) => return Ok(Some(bytes)),
+            Read::Absent | Read::Changed => return Ok(None),
+        }
     }
-    let Read::Found(mut stream) = files.open(&file.key, Some(&file.etag), range.start, Some(range.end)).await? else {
-        return Ok(None);
-    };
-    let mut bytes = Vec::with_capacity(length as usize);
-    while let Some(block) = stream.next().await? {
-        bytes.extend_from_slice(&block);
-    }
-    Ok(Some(bytes))
 }

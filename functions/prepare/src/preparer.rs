@@ -2,13 +2,14 @@
 
 use longshore::batch::Delivery;
 use longshore::chunk::stop_job;
+use longshore::failures_file::CORRECTED_BYTES;
 use longshore::ports::Ports;
 use longshore::telemetry;
 use longshore_domain::job::{Job, JobError, Preparation, SourceFile, Status, Stop, Transition};
 use longshore_domain::message::CreateMessage;
 use longshore_domain::ports::{Files, MultipartFiles, PortResult, Queues, Store};
 use longshore_domain::random;
-use longshore_domain::records::Form;
+use longshore_domain::records::{Form, Format};
 use longshore_domain::timestamp::Timestamp;
 use longshore_preparation::{Conversion, Limits, SheetChoice, Step, sheet_choice};
 
@@ -140,23 +141,29 @@ impl<S: Store, Q: Queues, F: Files + MultipartFiles> Preparer<'_, S, Q, F> {
         deadline: Timestamp,
     ) -> Result<Converted, PrepareError> {
         let sheet = self.sheet(job, file).await?;
+        let mut limits = Limits::default();
+        if job.file() != Some(file) {
+            // The splitter holds a corrected file in memory.
+            limits.output_bytes = CORRECTED_BYTES;
+        }
         let mut progress = Progress::new(self, job, file);
-        let mut conversion = Conversion::start(form, file.size_bytes, sheet, Limits::default())?;
+        let mut conversion = Conversion::start(form, file.size_bytes, sheet, limits)?;
         let prepared = loop {
             let step = match self.waits {
                 Waits::Asynchronously => conversion.next().await,
                 Waits::Blocking => conversion.blocking_next(),
             };
-            if !progress.record().await? {
+            if !progress.record().await {
                 return Ok(Converted::Stopped);
             }
-            if progress.elapsed_ms() > LONGEST_MS {
-                return Ok(Converted::Refused(too_long(file)));
-            }
-            if (self.clock)() > deadline {
-                return Err(PrepareError::TimeOver);
-            }
             match step {
+                Step::Ended(Ok(prepared)) => break prepared,
+                Step::Ended(Err(error)) => {
+                    let code = error.code().ok_or_else(|| PrepareError::Conversion(error.to_string()))?;
+                    return Ok(Converted::Refused(JobError::new(code, error.to_string())));
+                }
+                _ if progress.elapsed_ms() > LONGEST_MS => return Ok(Converted::Refused(too_long(file))),
+                _ if (self.clock)() > deadline => return Err(PrepareError::TimeOver),
                 Step::Read(range) => {
                     let length = range.end - range.start;
                     let bytes = read_range(&self.ports.files, file, range).await?;
@@ -164,13 +171,15 @@ impl<S: Store, Q: Queues, F: Files + MultipartFiles> Preparer<'_, S, Q, F> {
                     progress.read_bytes += length;
                 }
                 Step::Part(part) => upload.push(part).await?,
-                Step::Ended(Ok(prepared)) => break prepared,
-                Step::Ended(Err(error)) => {
-                    let code = error.code().ok_or_else(|| PrepareError::Conversion(error.to_string()))?;
-                    return Ok(Converted::Refused(JobError::new(code, error.to_string())));
-                }
             }
         };
+        if prepared.sheet.is_some() && file.format == Format::JsonLines {
+            return Ok(Converted::Refused(sheet_as_json_lines()));
+        }
+        // The folder of a deleted job can be removed at any time.
+        if !progress.is_wanted().await? {
+            return Ok(Converted::Stopped);
+        }
         let info = upload.finish().await?;
         if info.size_bytes != prepared.bytes {
             return Err(PrepareError::NotStored);
@@ -197,6 +206,11 @@ impl<S: Store, Q: Queues, F: Files + MultipartFiles> Preparer<'_, S, Q, F> {
         let definition = self.ports.store.definition(job.job_id).await?;
         Ok(sheet_choice(definition.and_then(|definition| definition.sheet)))
     }
+}
+
+fn sheet_as_json_lines() -> JobError {
+    let message = "the file is a workbook, and its rows are no JSON Lines; give reading.format csv, or rename the file";
+    JobError::new("sheet_as_json_lines", message)
 }
 
 fn too_long(file: &SourceFile) -> JobError {
@@ -228,21 +242,32 @@ impl<'a, 'b, S: Store, Q: Queues, F: Files + MultipartFiles> Progress<'a, 'b, S,
         (self.preparer.clock)().millis_since(self.began)
     }
 
-    /// Records the progress at the beginning and every few seconds. Returns false if the job is no longer to be prepared.
-    async fn record(&mut self) -> PortResult<bool> {
+    /// Records the progress at the beginning and every few seconds. Returns false if the job is no longer to be prepared. A
+    /// table that is throttled does not end the conversion.
+    async fn record(&mut self) -> bool {
         let now = (self.preparer.clock)();
         if self.recorded.is_some_and(|recorded| now.millis_since(recorded) < PROGRESS_MS) {
-            return Ok(true);
+            return true;
         }
         self.recorded = Some(now);
-        let size_bytes = self.file.size_bytes;
-        let preparation = Preparation { read_bytes: self.read_bytes.min(size_bytes), size_bytes };
-        let store = &self.preparer.ports.store;
-        if let Transition::Made(_) = store.record_preparation(self.job, self.file, preparation, now).await? {
-            return Ok(true);
-        }
-        // Another preparation may have read more. This one goes on, because that one may be dead.
-        let job = store.job(self.job.job_id).await?;
+        let preparation = Preparation::read(self.read_bytes, self.file);
+        let recorded = self.preparer.ports.store.record_preparation(self.job, self.file, preparation, now).await;
+        let is_wanted = match recorded {
+            Ok(Transition::Made(_)) => Ok(true),
+            // Another preparation may have read more. This one goes on, because that one may be dead.
+            Ok(Transition::Refused) => self.is_wanted().await,
+            Err(error) => Err(error),
+        };
+        is_wanted.unwrap_or_else(|error| {
+            let error = telemetry::chain(&error);
+            tracing::warn!(job.id = %self.job.job_id, error, "cannot record the progress of a preparation");
+            true
+        })
+    }
+
+    /// Returns true if the job is still to be prepared.
+    async fn is_wanted(&self) -> PortResult<bool> {
+        let job = self.preparer.ports.store.job(self.job.job_id).await?;
         let has_file = |job: &Job| job.source == self.job.source && job.retry.selection == self.job.retry.selection;
         Ok(job.is_some_and(|job| job.can_be_prepared(self.job.generation) && has_file(&job)))
     }

@@ -1,5 +1,6 @@
 //! The prepared file, while it is written.
 
+use longshore::telemetry;
 use longshore_domain::ports::{FileInfo, Files, MultipartFiles, MultipartOutcome, MultipartUpload};
 
 use crate::outcome::PrepareError;
@@ -14,12 +15,14 @@ pub(crate) struct Upload<'a, F> {
     /// A part that may be the only one.
     first: Option<Vec<u8>>,
     parts: Option<(MultipartUpload, Vec<String>)>,
+    /// True once the file can exist.
+    is_stored: bool,
 }
 
 impl<'a, F: Files + MultipartFiles> Upload<'a, F> {
     /// Creates an upload of this key, of which nothing is stored yet.
     pub(crate) const fn new(files: &'a F, key: String) -> Self {
-        Self { files, key, first: None, parts: None }
+        Self { files, key, first: None, parts: None, is_stored: false }
     }
 
     /// Adds a part.
@@ -45,6 +48,7 @@ impl<'a, F: Files + MultipartFiles> Upload<'a, F> {
 
     /// Completes the file.
     pub(crate) async fn finish(&mut self) -> Result<FileInfo, PrepareError> {
+        self.is_stored = true;
         match &self.parts {
             None => self.files.write(&self.key, CONTENT_TYPE, self.first.take().unwrap_or_default()).await?,
             Some((upload, etags)) => match self.files.complete_multipart(upload, etags).await? {
@@ -57,8 +61,14 @@ impl<'a, F: Files + MultipartFiles> Upload<'a, F> {
         self.files.info(&self.key).await?.ok_or(PrepareError::NotStored)
     }
 
-    /// Discards the parts, best effort: the bucket removes them after a day.
+    /// Discards the parts and the file, best effort: the bucket removes parts after a day, and the file with the job.
     pub(crate) async fn discard(&mut self) {
+        if self.is_stored
+            && let Err(error) = self.files.remove(&self.key).await
+        {
+            let error = telemetry::chain(&error);
+            tracing::warn!(file.key = self.key, error, "cannot remove a file that is not used");
+        }
         if let Some((upload, _)) = self.parts.take() {
             self.files.abort_multipart(&upload).await;
         }

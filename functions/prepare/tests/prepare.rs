@@ -12,9 +12,9 @@ use longshore::batch::Delivery;
 use longshore::handler::Registry;
 use longshore::job_types::builtin;
 use longshore::ports::Ports;
-use longshore_domain::job::{Job, Original, SourceFile, Stage, Status, Stop};
+use longshore_domain::job::{Job, Original, Reopen, Selection, SourceFile, Stage, Status, Stop};
 use longshore_domain::message::CreateMessage;
-use longshore_domain::ports::{Definition, Files, JobStore, JobTransitions, Queues};
+use longshore_domain::ports::{Definition, Files, JobStore, JobTransitions, Queues, Reopened};
 use longshore_domain::records::{Form, Format, Sheet};
 use longshore_domain::sheet_rows::SheetRows;
 use longshore_domain::tenant::TenantId;
@@ -164,6 +164,34 @@ async fn a_file_that_cannot_be_converted_fails_the_job() {
 }
 
 #[tokio::test]
+async fn a_corrected_file_is_prepared_up_to_the_size_that_the_splitter_reads() {
+    let large = [b"row,id,name\n".as_slice(), &b"1,1,x\n".repeat(6 << 20)].concat();
+    for (corrected, end) in [(b"row,id,name\n1,1,Ann\n".to_vec(), PrepareEnd::Ended), (large, PrepareEnd::Failed)] {
+        let world = World::new(b"id,name\n1,Ann\n", None).await;
+        world.ports.queues.take_creates();
+        let id = world.job.job_id;
+        world.ports.store.amend(id, |job, _| {
+            (job.status, job.stage, job.split.groups) = (Status::Failed, Stage::Done, 0);
+            job.completion.totals = Some(longshore_domain::outcome::Counts::default());
+        });
+        let bytes = gzip(&corrected);
+        let key = "uploads/default/0b3d3f5e-7d0c-4e34-9c6c-0f3c5d1f9a11";
+        world.ports.files.put(key, bytes);
+        let info = world.ports.files.info(key).await.unwrap().unwrap();
+        let (size_bytes, etag) = (info.size_bytes, info.etag);
+        let file = SourceFile { key: key.into(), size_bytes, etag, ..world.job.file().unwrap().clone() };
+        let selection = Selection::Corrected(file);
+        let reopen = Reopen { generation: 0, at: clock(), deadline_at: NO_DEADLINE, selection, registration: None };
+        let Reopened::Made(job) = world.ports.store.reopen(&world.job().await, &reopen).await.unwrap() else {
+            panic!("the job is not reopened")
+        };
+        world.ports.store.begin(id, 1, clock()).await.unwrap();
+        let ended = world.preparer().deliver(&CreateMessage::new(&job), delivery(0)).await.unwrap();
+        assert_eq!(ended, end, "{} bytes", corrected.len());
+    }
+}
+
+#[tokio::test]
 async fn a_sheet_of_a_file_that_is_no_workbook_fails_the_job() {
     for file in [CSV.to_vec(), gzip(CSV)] {
         let world = World::new(&file, Some(Sheet::Number(1))).await;
@@ -216,7 +244,7 @@ async fn a_failed_delivery_is_replaced_by_a_copy() {
     let message = world.ports.queues.take_prepares().pop().unwrap();
     assert_eq!(world.preparer().deliver(&message, delivery(1)).await.unwrap(), PrepareEnd::Replaced);
     let copy = world.ports.queues.take_prepares().pop().unwrap();
-    assert_eq!((copy.failures, copy.group_id() == message.group_id()), (1, false));
+    assert_eq!((copy.failures, copy.preparation_group_id() == message.preparation_group_id()), (1, false));
     assert_eq!(world.preparer().deliver(&copy, delivery(0)).await.unwrap(), PrepareEnd::Ended);
 }
 

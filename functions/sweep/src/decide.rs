@@ -93,11 +93,16 @@ fn progress(job: &Job, groups: &[Group], chunks_of: impl Fn(u32) -> u32, at: &Ci
     }
 }
 
+/// Time for which a file can be prepared, in seconds: the timeout of the function, and a minute.
+const PREPARATION_S: i64 = 720;
+
 /// Removes a deleted job a stall time after its end. That is longer than a function can run: every function that could
 /// still write a file for the unfinished job has ended by then, so no file appears after the removal.
 fn remove(job: &Job, at: &Circumstances<'_>) -> Option<Action> {
     let ended_at = job.times.finished_at.unwrap_or(job.times.updated_at);
-    (job.is_removable() && at.now >= ended_at.plus_seconds(at.stall_s)).then_some(Action::Remove)
+    let may_be_prepared = job.preparation.is_some() || job.file().is_some_and(|file| file.original.is_some());
+    let wait_s = if may_be_prepared { at.stall_s.max(PREPARATION_S) } else { at.stall_s };
+    (job.is_removable() && at.now >= ended_at.plus_seconds(wait_s)).then_some(Action::Remove)
 }
 
 fn running(job: &Job, groups: &[Group], chunks_of: impl Fn(u32) -> u32, at: &Circumstances<'_>) -> Vec<Action> {
@@ -135,7 +140,9 @@ fn split_failed(now: Timestamp) -> Stop {
 
 fn resume_split(job: &Job, at: &Circumstances<'_>) -> Option<Action> {
     let stop = || Action::Stop(split_failed(at.now));
-    wait_for(job, at, Action::SendCreate).map(|push| if job.resends >= PUSHES { stop() } else { push })
+    // A job that waits for its turn to be prepared waits like one in the create queue.
+    let is_given_up = job.resends >= PUSHES && !job.awaits_preparation();
+    wait_for(job, at, Action::SendCreate).map(|push| if is_given_up { stop() } else { push })
 }
 
 fn complete(job: &Job, at: &Circumstances<'_>) -> Option<Action> {

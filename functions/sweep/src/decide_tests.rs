@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use longshore_domain::cursor::Cursor;
 use longshore_domain::event::PendingEvent;
 use longshore_domain::ids::{ChunkId, JobId};
-use longshore_domain::job::{JobTimes, SplitState};
+use longshore_domain::job::{JobTimes, Preparation, SplitState};
 use longshore_domain::outcome::Counts;
 use longshore_domain::tenant::TenantId;
 
@@ -72,6 +72,17 @@ fn a_stalled_split_is_resumed_and_finally_fails() {
     assert_eq!(pushes(&splitting, &[], &at(60, true)), [Action::SendCreate]);
     splitting.resends = PUSHES;
     assert!(matches!(pushes(&splitting, &[], &at(60 << PUSHES, true))[..], [Action::Stop(_)]));
+}
+
+#[test]
+fn a_job_that_waits_for_its_preparation_is_never_given_up_and_one_that_was_begun_is() {
+    let mut splitting = job(Status::Running, Stage::Splitting);
+    splitting.resends = PUSHES;
+    for (read_bytes, is_given_up) in [(0, false), (1, true)] {
+        splitting.preparation = Some(Preparation { read_bytes, size_bytes: 9 });
+        let action = pushes(&splitting, &[], &at(60 << PUSHES, true));
+        assert_eq!(matches!(action[..], [Action::Stop(_)]), is_given_up, "{action:?}");
+    }
 }
 
 #[test]

@@ -11,6 +11,7 @@ macro_rules! seed {
 
 mod images;
 mod messages;
+mod preparation;
 mod requests;
 mod rows;
 mod splitter;
@@ -19,9 +20,10 @@ mod splitter;
 pub type Seed = (&'static str, &'static [u8]);
 
 /// The seeds of all targets.
-pub const SEEDS: [(&str, &[Seed]); 5] = [
+pub const SEEDS: [(&str, &[Seed]); 6] = [
     ("images", images::SEEDS),
     ("messages", messages::SEEDS),
+    ("preparation", preparation::SEEDS),
     ("requests", requests::SEEDS),
     ("rows", rows::SEEDS),
     ("splitter", splitter::SEEDS),

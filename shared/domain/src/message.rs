@@ -74,6 +74,21 @@ impl CreateMessage {
     }
 }
 
+impl CreateMessage {
+    /// Returns the message group in the queue of files to be prepared, where one file can take minutes: one of two lanes of
+    /// the tenant, and one for all re-sends and copies.
+    pub fn preparation_group_id(&self) -> String {
+        match self.tenant.as_ref().map(lane_name) {
+            None => self.group_id(),
+            Some(name) if self.resend > 0 || self.failures > 0 => format!("{name}:f"),
+            Some(name) => format!("{name}:{}", self.job_id.0.as_u128() % PREPARATION_LANES),
+        }
+    }
+}
+
+/// Number of lanes of one tenant in the queue of files to be prepared.
+const PREPARATION_LANES: u128 = 2;
+
 /// Number of lanes of one tenant in the create queue, and in the complete queue: a fifth of the concurrency.
 pub const SPLIT_LANES: u128 = 4;
 

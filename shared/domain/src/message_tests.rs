@@ -26,6 +26,21 @@ fn a_tenant_has_a_few_lanes_and_does_not_share_them() {
 }
 
 #[test]
+fn a_tenant_has_two_lanes_of_files_to_prepare_and_one_for_all_repetitions() {
+    let lanes = |tenant: &TenantId, resends: std::ops::Range<u32>| -> BTreeSet<String> {
+        let messages = (0..64).flat_map(|n| resends.clone().map(move |resend| (n, resend)));
+        let message = |(n, resend)| {
+            let job = Job::waiting(JobId(uuid::Uuid::from_u128(n)), tenant.clone(), "import", Timestamp(0));
+            CreateMessage { resend, ..CreateMessage::new(&job) }
+        };
+        messages.map(message).map(|message| message.preparation_group_id()).collect()
+    };
+    let (a, b) = (TenantId::from_static("a"), longest());
+    assert_eq!((lanes(&a, 0..1).len(), lanes(&a, 1..9).len(), lanes(&b, 0..9).len()), (2, 1, 3));
+    assert!(lanes(&a, 0..9).is_disjoint(&lanes(&b, 0..9)) && lanes(&b, 0..9).iter().all(|lane| lane.len() <= 128));
+}
+
+#[test]
 fn a_failed_message_is_replaced_once_by_a_copy_in_a_separate_lane_with_its_own_deduplication_id() {
     let job = Job::waiting(JobId::generate(), longest(), "import", Timestamp(0));
     for resend in 0..3 {

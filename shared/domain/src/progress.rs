@@ -34,7 +34,8 @@ impl Progress {
         let done_share = done_share(job, groups, counts);
         let elapsed_ms =
             job.times.finished_at.unwrap_or(now).millis_since(job.times.started_at.unwrap_or(now)).max(1) as f64;
-        let running = !job.status.is_final() && done_share > 0.0 && done_share < 1.0;
+        let has_ended_items = counts.done() > job.retry.carried_over.counts.done();
+        let running = !job.status.is_final() && has_ended_items && done_share > 0.0 && done_share < 1.0;
         Self {
             item_count: job.split.item_count,
             item_count_final: job.item_count_final(),
@@ -85,7 +86,8 @@ fn done_share(job: &Job, groups: &[Group], counts: Counts) -> f64 {
         let total = job.split.item_count.max(1) as f64;
         return if job.split.ended { (counts.done() as f64 / total).min(0.999) } else { 0.0 };
     }
-    if let Some(preparation) = job.preparation {
+    let is_unprepared = job.file().is_some_and(|file| file.original.is_none());
+    if let Some(preparation) = job.preparation.filter(|_| is_unprepared && job.retry.selection.corrected().is_none()) {
         return PREPARATION_SHARE * preparation.share();
     }
     let total = job.file().map_or(0, |s| s.size_bytes).max(1) as f64;

@@ -5,6 +5,7 @@ use std::io::{Read, Seek, SeekFrom, Write};
 use zip::result::ZipError;
 use zip::{CompressionMethod, ZipArchive};
 
+use crate::convert::shown_name;
 use crate::error::PreparationError;
 use crate::limits::Counted;
 use crate::unpack;
@@ -36,26 +37,27 @@ pub(crate) fn only_file<R: Read + Seek>(
     if archive.len() > ENTRIES {
         return Err(PreparationError::NotOneFile { count: archive.len(), names: "…".to_owned() });
     }
-    let mut files = Vec::new();
-    for index in 0..archive.len() {
-        let entry = archive.by_index_raw(index).map_err(refused)?;
-        let name = String::from_utf8_lossy(entry.name_raw()).into_owned();
-        if entry.is_file() && !is_hidden(&name) {
-            files.push((index, name, entry.encrypted(), entry.compression()));
-        }
-    }
-    let (index, name) = match files.as_slice() {
+    // The names are in the directory; each entry would be another read.
+    let names = archive.file_names_raw().map(String::from_utf8_lossy).enumerate();
+    let files: Vec<_> = names.filter(|(_, name)| !name.ends_with('/') && !is_hidden(name)).collect();
+    let index = match files.as_slice() {
         [] => return Err(PreparationError::NoFile),
-        [(_, _, true, _)] => return Err(PreparationError::Password),
-        [(index, name, _, CompressionMethod::Stored | CompressionMethod::Deflated)] => (*index, name.clone()),
-        [(_, _, _, method)] => return Err(PreparationError::Method(method.to_string())),
+        [(index, name)] => {
+            *file_name = Some(shown_name(name));
+            *index
+        }
         files => {
-            let listed: Vec<_> = files.iter().take(LISTED).map(|(_, name, ..)| shown(name)).collect();
+            let listed: Vec<_> = files.iter().take(LISTED).map(|(_, name)| shown(name)).collect();
             let more = if files.len() > LISTED { ", …" } else { "" };
             return Err(PreparationError::NotOneFile { count: files.len(), names: listed.join(", ") + more });
         }
     };
-    *file_name = Some(name);
+    let entry = archive.by_index_raw(index).map_err(refused)?;
+    match (entry.encrypted(), entry.compression()) {
+        (true, _) => return Err(PreparationError::Password),
+        (_, CompressionMethod::Stored | CompressionMethod::Deflated) => drop(entry),
+        (_, method) => return Err(PreparationError::Method(method.to_string())),
+    }
     unpack::copy(archive.by_index(index).map_err(refused)?, sink)
 }
 

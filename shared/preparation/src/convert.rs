@@ -46,6 +46,17 @@ impl Prepared {
     }
 }
 
+/// Maximum characters of a name that is kept: more than any program permits in a sheet, or an operating system in a file.
+const NAME_CHARS: usize = 255;
+
+/// Maximum number of sheets that are listed.
+pub(crate) const LISTED_SHEETS: usize = 500;
+
+/// Returns a name of a sheet or file as it is shown and stored. The whole name is untrusted, and can be long.
+pub(crate) fn shown_name(name: &str) -> String {
+    name.chars().filter(|c| !c.is_control()).take(NAME_CHARS).collect()
+}
+
 /// Returns the number of the first row, and true if a row after it is left out.
 fn rows(steps: &[u8]) -> Option<(u32, bool)> {
     let length = steps.iter().position(|byte| byte & 0x80 == 0)? + 1;

@@ -47,11 +47,14 @@ pub enum PreparationError {
     /// The output is too large.
     #[error("The file has more than {} MiB when it is unpacked. Split it into several files.", .0 >> 20)]
     TooLarge(u64),
+    /// A row of a sheet has too many cells.
+    #[error("The sheet has more than {0} columns. Remove columns, and upload the workbook again.")]
+    TooManyColumns(usize),
     /// The caller has as much of the output as it needs; see [`Limits::enough_bytes`](crate::Limits::enough_bytes).
     #[error("The first rows of the file have been read.")]
     Enough,
     /// The ratio of the compression is not that of text.
-    #[error("The file grows to more than {0} times its size when it is unpacked, which no table does.")]
+    #[error("The file grows to more than {0} times its size when it is unpacked. Upload it without compression.")]
     Ratio(u64),
 }
 
@@ -70,6 +73,7 @@ impl PreparationError {
             Self::Password => "archive_password",
             Self::Method(_) => "archive_method",
             Self::NotText(_) => "archive_not_text",
+            Self::TooManyColumns(_) => "too_many_columns",
         })
     }
 

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use longshore_workbooks::{CellValue, Row, Sheet, SheetChoice, Workbook};
 
-use crate::convert::{FoundSheet, Prepared};
+use crate::convert::{FoundSheet, LISTED_SHEETS, Prepared, shown_name};
 use crate::error::PreparationError;
 use crate::limits::Limits;
 
@@ -28,12 +28,16 @@ pub(crate) fn sheet(
     prepared: &mut Prepared,
 ) -> Result<(), PreparationError> {
     let mut workbook = Workbook::open(file, limits.workbook)?;
-    let found = |sheet: &Sheet| FoundSheet { name: sheet.name.clone(), is_hidden: !sheet.is_visible };
-    prepared.sheets = workbook.sheets().iter().map(found).collect();
-    prepared.sheet = Some(workbook.sheet(choice)?.name.clone());
+    let found = |sheet: &Sheet| FoundSheet { name: shown_name(&sheet.name), is_hidden: !sheet.is_visible };
+    prepared.sheets = workbook.sheets().iter().take(LISTED_SHEETS).map(found).collect();
+    prepared.sheet = Some(shown_name(&workbook.sheet(choice)?.name));
     let mut table = Table { sink, first: Some(Vec::new()), first_bytes: 0, width: 0, line: Vec::new() };
     let (mut failed, mut last) = (None, 0);
     workbook.for_each_row(choice, limits.columns, |row: &Row| {
+        if row.is_truncated {
+            failed = Some(PreparationError::TooManyColumns(limits.columns).into());
+            return ControlFlow::Break(());
+        }
         if row.cells.iter().all(|cell| cell.as_deref() == Ok("")) {
             return ControlFlow::Continue(());
         }

@@ -93,7 +93,7 @@ impl Queues for SqsQueues {
         let to = Fifo {
             operation: "send_prepare",
             url: self.urls.prepare("send_prepare")?,
-            group: message.group_id(),
+            group: message.preparation_group_id(),
             deduplication: message.deduplication_id(),
         };
         self.send_fifo(to, message).await

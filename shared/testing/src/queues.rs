@@ -125,10 +125,14 @@ impl Queues for MemoryQueues {
     }
 
     async fn send_prepare(&self, message: &CreateMessage) -> PortResult<()> {
-        let ids = [message.group_id(), message.deduplication_id()];
+        let ids = [message.preparation_group_id(), message.deduplication_id()];
         check_control("send_prepare", message, &ids)?;
         let mut messages = self.messages();
-        if messages.deduplication_ids.insert(format!("prepare {} {}", message.group_id(), message.deduplication_id())) {
+        if messages.deduplication_ids.insert(format!(
+            "prepare {} {}",
+            message.preparation_group_id(),
+            message.deduplication_id()
+        )) {
             messages.prepares.push(message.clone());
         }
         Ok(())

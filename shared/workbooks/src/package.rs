@@ -1,5 +1,6 @@
 //! The parts of a workbook by their roles: relationships, sheets, shared strings and styles.
 
+use std::collections::HashMap;
 use std::io::{Read, Seek};
 
 use quick_xml::events::Event;
@@ -75,7 +76,9 @@ impl Package {
     ) -> Result<(), WorkbookError> {
         let limit = archive.limits().part_bytes;
         let mut part = archive.part(name, limit)?.ok_or(WorkbookError::NotAWorkbook)?;
-        let mut is_workbook = false;
+        let (mut is_workbook, mut sheets) = (false, 0);
+        let worksheets: HashMap<_, _> =
+            parts.iter().filter(|part| part.kind == "worksheet").map(|part| (part.id.as_str(), part)).collect();
         loop {
             match part.next()? {
                 Event::Start(element) if !is_workbook => {
@@ -91,11 +94,11 @@ impl Package {
                 }
                 Event::Start(element) if element.local_name().as_ref() == "sheet" => {
                     let id = attribute(&element, "id")?.unwrap_or_default();
-                    let worksheet = parts.iter().find(|part| part.id == id && part.kind == "worksheet");
-                    let Some(worksheet) = worksheet else { continue };
-                    if self.sheets.len() >= SHEETS {
+                    sheets += 1;
+                    if sheets > SHEETS {
                         return Err(WorkbookError::TooMany("sheets"));
                     }
+                    let Some(worksheet) = worksheets.get(id.as_str()) else { continue };
                     let state = attribute(&element, "state")?;
                     self.sheets.push(Sheet {
                         name: attribute(&element, "name")?.unwrap_or_default(),

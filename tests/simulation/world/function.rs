@@ -43,7 +43,7 @@ impl Message {
         match self {
             Self::Create(message) => Some(("create", message.group_id())),
             Self::Complete(message) => Some(("complete", message.group_id())),
-            Self::Prepare(message) => Some(("prepare", message.group_id())),
+            Self::Prepare(message) => Some(("prepare", message.preparation_group_id())),
             Self::Chunk(_) => None,
         }
     }

@@ -11,8 +11,8 @@ import { sessionState } from "./session";
 import { text } from "./text";
 import { Upload } from "./upload";
 
-/** The accepted file types. */
-export const CORRECTION_TYPES = [".csv", ".txt"];
+/** The accepted file types: a table, as spreadsheet programs save it, or compressed. */
+export const CORRECTION_TYPES = [".csv", ".txt", ".xlsx", ".gz", ".zst", ".zip"];
 
 export class CorrectionUpload {
   readonly upload = new Upload(CORRECTION_TYPES);

@@ -1,9 +1,8 @@
 /** Inspections of one upload: the latest answer wins, and the last one is kept until then. */
 
 import { effect, signal } from "@preact/signals";
-import { type InspectRequest, ProblemError } from "longshore-client";
+import { type Inspection, type InspectRequest, ProblemError } from "longshore-client";
 import { api, guarded } from "./api";
-import type { Inspected } from "./file/inspection";
 
 /** Time without a further change after which a changed request is sent. */
 const DEBOUNCE_MS = 300;
@@ -13,7 +12,7 @@ const LONGEST_WAIT_S = 300;
 /** An answer with its request. */
 export interface Found {
   request: InspectRequest;
-  answer: Inspected;
+  answer: Inspection;
 }
 
 export class Inspector {

@@ -1,6 +1,6 @@
 /** All texts of the page, in one place for translation. */
 
-import type { Failure, Job, Occurrence } from "longshore-client";
+import type { Failure, Job, JobSource, Occurrence } from "longshore-client";
 import { errorText, FAILED, UNREACHABLE } from "./text/errors";
 import { exportsText } from "./text/exports";
 import { fileText } from "./text/file";
@@ -27,24 +27,66 @@ export function jobName({ fileName, jobType, jobId, source, undoes }: Job): stri
 }
 
 /**
- * Describes the source of a job's items beside its name: the size of its file, the number of items, the time
- * since which the records of its dataset were written, or the job whose items were copied; undefined for a job
+ * Describes the source of a job's items beside its name: the size of its file and what of it was read, the number
+ * of items, the time since which the records of its dataset were written, or the job whose items were copied; undefined for a job
  * that is one item.
  */
 export function jobSource({ source, itemCount, itemCountFinal }: Job): string | undefined {
-  if (source?.kind === "file") return bytes(source.sizeBytes);
+  if (source?.kind === "file")
+    return [bytes(source.sizeBytes), preparedText(source.prepared)].filter(Boolean).join(" · ");
   if (source?.kind === "dataset" && source.updatedSince) return text.job.since(moment(source.updatedSince));
   if (source?.kind === "job") return text.job.copied[source.part](source.jobId.slice(-6));
   if (source?.kind === "items") return text.job.fromItems(itemCountFinal ? itemCount : undefined);
   return undefined;
 }
 
+/**
+ * Describes a file that is converted before it is read; undefined for one that is read as it is, and for UTF-16, which
+ * is an encoding like others to people.
+ */
+export function preparedText(prepared: Extract<JobSource, { kind: "file" }>["prepared"]): string | undefined {
+  const { workbook, zip, gzip, zstd } = text.reading;
+  switch (prepared?.form) {
+    case "workbook":
+      return workbook(prepared.sheet);
+    case "zip":
+      return zip(prepared.file);
+    case "gzip":
+      return gzip;
+    case "zstd":
+      return zstd;
+    default:
+      return undefined;
+  }
+}
+
 /** Returns a job's state as a sentence. */
-export function jobMessage({ status, stage, percent }: Job): string {
-  const { waiting, running, stopping, stoppingAt, ...ended } = text.job.messages;
+export function jobMessage({ status, stage, percent, preparation }: Job): string {
+  const { waiting, running, converting, stopping, stoppingAt, ...ended } = text.job.messages;
   if (status === "waiting") return stage === "stopping" ? stopping : waiting;
-  if (status === "running") return stage === "stopping" ? stoppingAt(percent) : running(percent);
-  return ended[status];
+  if (status !== "running") return ended[status];
+  if (stage === "stopping") return stoppingAt(percent);
+  return preparation ? converting(percent) : running(percent);
+}
+
+/** Returns a job's progress in rows, or in bytes while its file is converted. */
+export function jobProgress({ preparation, itemCountFinal, itemProgress, itemCount }: Job): string {
+  const { converted, rows, counting } = text.job;
+  if (preparation) return converted(preparation.readBytes, preparation.sizeBytes);
+  return (itemCountFinal ? rows : counting)(itemProgress, itemCount);
+}
+
+/** Returns the sentence for screen readers: each tenth of the conversion and of the progress, and the end. */
+export function jobAnnouncement(job: Job): string {
+  if (job.status !== "running") return jobMessage(job);
+  const { announced, announcedConversion } = text.job;
+  if (!job.preparation) return announced(tenths(job.percent));
+  const { readBytes, sizeBytes } = job.preparation;
+  return announcedConversion(tenths((100 * readBytes) / sizeBytes));
+}
+
+function tenths(percent: number): number {
+  return Math.floor(percent / 10) * 10;
 }
 
 /**

@@ -17,7 +17,7 @@ use longshore_cli::progress;
 /// Options of `fuzz`.
 #[derive(clap::Args)]
 pub(crate) struct Options {
-    /// Run only these targets: splitter, rows, messages, requests, images [default: all]
+    /// Run only these targets: splitter, rows, messages, requests, images, preparation [default: all]
     #[arg(value_name = "TARGET")]
     targets: Vec<String>,
     /// Seconds to fuzz each target

@@ -9,7 +9,7 @@ use longshore::header::{HeaderError, read_header, unsplit_from};
 use longshore::ports::Ports;
 use longshore_domain::job::{JobError, Source, SourceFile};
 use longshore_domain::ports::{Definition, Files, MultipartFiles, Read, Store};
-use longshore_domain::records::Format;
+use longshore_domain::records::{Format, Reading};
 use longshore_domain::results::ResultsForm;
 use longshore_domain::sheet_rows::{ItemRows, SheetRows};
 use serde::{Deserialize, Serialize};
@@ -84,8 +84,11 @@ impl InputLayout {
             None if is_listed => definition.options.to_string().into_bytes(),
             _ => Vec::new(),
         };
-        let sheet = match job.file().filter(|file| is_listed && file.is_sheet()) {
-            Some(file) => Some(Arc::new(item_rows(&ports.files, file).await?)),
+        let sheet = match job.file().filter(|_| is_listed && job.is_over_sheet()) {
+            Some(file) => {
+                let found = if let Unsplit::From(source, _) = &unsplit { source.reading } else { definition.reading };
+                Some(Arc::new(item_rows(&ports.files, file, file.reading.or(found)).await?))
+            }
             None => None,
         };
         Ok(Self { columns, sheet, options, unsplit, results, results_as_csv })
@@ -93,14 +96,14 @@ impl InputLayout {
 }
 
 /// Returns the rows of a sheet that the items are.
-async fn item_rows(files: &impl Files, file: &SourceFile) -> Result<ItemRows, CompleteError> {
+async fn item_rows(files: &impl Files, file: &SourceFile, reading: Option<Reading>) -> Result<ItemRows, CompleteError> {
     let mut rows = file.original.as_deref().and_then(SheetRows::without_gaps);
     if rows.is_none()
         && let Read::Found(steps) = files.read(&file.row_steps_key(), None, None).await?
     {
         rows = Some(SheetRows::from_steps(&steps));
     }
-    Ok(ItemRows { rows, header_row: file.reading.map_or(1, |reading| reading.header_row) })
+    Ok(ItemRows { rows, header_row: reading.map_or(1, |reading| reading.header_row) })
 }
 
 /// Returns the columns and the unsplit part of a file. Its header is read only if it is needed.

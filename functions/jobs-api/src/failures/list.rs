@@ -11,7 +11,7 @@ use longshore::http::{Answer, PathText, QueryText, Tenant, paging};
 use longshore::openapi::{CacheNoStore, NextPage, OneUrl, PageCursor, VaryAccept};
 use longshore::problem::Problem;
 use longshore::result::ReportFile;
-use longshore_domain::job::{Job, SourceFile};
+use longshore_domain::job::Job;
 
 use super::page::{FailedFile, FailuresCursor};
 use super::rows::FailuresDocument;
@@ -89,7 +89,7 @@ pub(crate) async fn list<B: Backend>(
     };
     match (request, file) {
         (FailuresRequest::File, None) => {
-            let no_rows = if job.file().is_some_and(SourceFile::is_sheet) { NO_ROWS_OF_SHEET } else { NO_ROWS };
+            let no_rows = if job.is_over_sheet() { NO_ROWS_OF_SHEET } else { NO_ROWS };
             Ok(([(header::CONTENT_TYPE, "text/csv; charset=utf-8")], about(None), no_rows).into_response())
         }
         (FailuresRequest::File, Some(file)) => {

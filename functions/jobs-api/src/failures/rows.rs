@@ -7,7 +7,7 @@
 use csv_core::{ReadFieldResult, Reader};
 use longshore::failures_file::REPORT_COLUMNS;
 use longshore::formula::original;
-use longshore_domain::job::{Job, SourceFile};
+use longshore_domain::job::Job;
 use longshore_domain::records::Format;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -171,7 +171,7 @@ enum ItemCells {
 impl ItemLayout {
     /// Reads the layout from the header of a job's `failed.csv`.
     pub(super) fn new(job: &Job, header: &Row) -> Result<Self, Damaged> {
-        let has_sheet_row = job.file().is_some_and(SourceFile::is_sheet);
+        let has_sheet_row = job.is_over_sheet();
         let mut layout = Self { has_sheet_row, cells: ItemCells::Json };
         if job.record_format().map_or(job.dataset().is_some(), |format| format == Format::Csv) {
             layout.cells = ItemCells::Columns(layout.own(header)?.iter().map(|cell| text(cell)).collect());

@@ -13,7 +13,7 @@ use longshore::telemetry;
 use longshore_domain::ids::FileGuid;
 use longshore_domain::job::{FailureFilter, Job, Selection, SourceFile};
 use longshore_domain::ports::{Files, JobStore, PortError, Read};
-use longshore_domain::records::Extent;
+use longshore_domain::records::{Extent, Form};
 use longshore_domain::text::listed;
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -138,6 +138,10 @@ async fn find_corrected<B: Backend>(
     let columns =
         columns.ok_or_else(|| refused(not_a_failures_file("no row of this job has failed; retry without a file")))?;
     let head = read_head(&api.ports.files, &file).await?;
+    if Form::detect(&head).is_some() {
+        // It is converted first. The splitter checks its columns.
+        return Ok(file);
+    }
     let extent = Extent::from_lengths(head.len() as u64, file.size_bytes);
     ColumnLayout::find(&head, extent, &columns).map_err(|error| refused(not_a_failures_file(&error.to_string())))?;
     Ok(file)

@@ -63,7 +63,7 @@ pub(crate) async fn start<B: Backend>(
     }
     count_work_call(&api.ports.store, &tenant.0, (api.clock)()).await?;
     let definition = started_definition(&api.ports.store, &api.registry, &checked).await?;
-    check_file(&api.ports.files, checked.file()).await?;
+    check_file(&api.ports.files, checked.file().map(SourceFile::as_uploaded).as_ref()).await?;
     let JobProgress { groups, job: checked } = with_groups(&api.ports.store, checked).await?;
     etag::check_match(&headers, &JobDocument::new(&checked, &groups))?;
     admit(&api, &tenant, checked.chunk_queue()).await?;

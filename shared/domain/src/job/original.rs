@@ -43,13 +43,23 @@ fn is_false(flag: &bool) -> bool {
 #[derive(Copy, Clone, Eq, PartialEq, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Preparation {
-    /// Bytes of the file that have been read.
+    /// Bytes of the file that have been read; 0 while the job waits for its turn.
     pub read_bytes: u64,
     /// Size of the file.
     pub size_bytes: u64,
 }
 
 impl Preparation {
+    /// Creates the progress of a job that waits for its turn.
+    pub const fn waiting(file: &SourceFile) -> Self {
+        Self { read_bytes: 0, size_bytes: file.size_bytes }
+    }
+
+    /// Creates the progress after these bytes were read. It is more than that of a job that waits.
+    pub fn read(read_bytes: u64, file: &SourceFile) -> Self {
+        Self { read_bytes: read_bytes.clamp(1, file.size_bytes.max(1)), size_bytes: file.size_bytes }
+    }
+
     /// Returns the share that has been read.
     pub fn share(self) -> f64 {
         (self.read_bytes as f64 / self.size_bytes.max(1) as f64).min(1.0)
@@ -144,7 +154,18 @@ impl Job {
         self.stage == Stage::Splitting && self.generation == generation && !has_groups
     }
 
-    /// Returns true if the file is being prepared.
+    /// Returns true if the job waits until its file is prepared, and nothing has been read of it.
+    pub fn awaits_preparation(&self) -> bool {
+        self.is_preparing() && self.preparation.is_some_and(|preparation| preparation.read_bytes == 0)
+    }
+
+    /// Returns true if the items are rows of a sheet, and the number of each tells its row. Those of an undo are also rows
+    /// that retries of the import have planned again.
+    pub fn is_over_sheet(&self) -> bool {
+        self.file().is_some_and(SourceFile::is_sheet) && !self.is_undo()
+    }
+
+    /// Returns true if the file is being prepared, or waits for it.
     pub fn is_preparing(&self) -> bool {
         self.stage == Stage::Splitting && self.preparation.is_some()
     }

@@ -27,7 +27,7 @@ export function FailedImages({ job }: { job: Job }) {
       <ul class="thumbnails failed-images">
         {list.items?.map((failure) => (
           <li key={failure.number}>
-            <strong class="small">{t.item(failure.number)}</strong>
+            <strong class="small">{t.failedItem(failure)}</strong>
             <span class="quiet small source">{sourceOf(failure)}</span>
             <span class="small">
               <CodeMessage words={reasonOf(failure)} message={failure.message} />

@@ -3,11 +3,11 @@
 import type { Failure, Job } from "longshore-client";
 import { useEffect, useState } from "preact/hooks";
 import { api } from "../api";
-import { cellText } from "../file/table";
+import { cellText, haveSheetRows } from "../file/table";
 import { useList } from "../load";
 import { failureReason, number, text } from "../text";
 import { CodeMessage, ErrorNotice, withoutColon } from "./errors";
-import { CardTable } from "./tables";
+import { CardTable, type Column } from "./tables";
 
 /** The API's maximum per call. */
 const PAGE = 1000;
@@ -73,7 +73,7 @@ function Reasons({ failures }: { failures: Failure[] }) {
         cells: [
           withoutColon(failureReason(first) ?? first.message),
           number(count),
-          t.exampleOf(first.number, valueOf(first)),
+          t.exampleOf(first, valueOf(first)),
         ],
       }))}
     />
@@ -82,11 +82,14 @@ function Reasons({ failures }: { failures: Failure[] }) {
 
 function Rows({ failures }: { failures: Failure[] }) {
   const t = text.failures;
+  const hasSheet = haveSheetRows(failures);
+  const sheetRow: Column = { name: t.sheetRow, look: "figure" };
   return (
     <CardTable
       caption={t.rows}
       columns={[
         { name: t.row, look: "figure" },
+        ...(hasSheet ? [sheetRow] : []),
         { name: t.column },
         { name: t.value, look: "clip" },
         { name: t.reason },
@@ -95,6 +98,7 @@ function Rows({ failures }: { failures: Failure[] }) {
         key: failure.number,
         cells: [
           number(failure.number),
+          ...(hasSheet ? [failure.sheetRow === null ? t.none : number(failure.sheetRow)] : []),
           failure.field ?? t.none,
           valueOf(failure) || t.none,
           <CodeMessage words={failureReason(failure)} message={failure.message} />,

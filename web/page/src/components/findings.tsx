@@ -1,7 +1,7 @@
 /** What the server says about the file: the error of the import, rows that would fail, and guesses to check. */
 
+import type { Inspection } from "longshore-client";
 import type { Draft } from "../draft";
-import type { Inspected } from "../file/inspection";
 import { problemGroups, type RowProblem, type Table } from "../file/table";
 import { failureReason, text } from "../text";
 import { CodeMessage, ErrorNotice, withoutColon } from "./errors";
@@ -26,7 +26,7 @@ export function Findings({ draft }: { draft: Draft }) {
 }
 
 interface JobErrorProps {
-  error: NonNullable<Inspected["error"]>;
+  error: NonNullable<Inspection["error"]>;
   /** True if the page asks questions about the columns. */
   asks: boolean;
 }
@@ -86,7 +86,7 @@ function problemReason(problem: RowProblem): string {
 }
 
 /** Guesses of the server, and a key that is not distinct. */
-function Checks({ draft: { plan }, answer: { issues } }: { draft: Draft; answer: Inspected }) {
+function Checks({ draft: { plan }, answer: { issues } }: { draft: Draft; answer: Inspection }) {
   const t = text.findings;
   const repeated = plan.repeatedKey.value;
   if (issues.length === 0 && repeated === null) return null;

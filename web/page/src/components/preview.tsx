@@ -1,7 +1,7 @@
 /** The first rows of the file with its own header, the columns' names in the import, and the rows that would fail. */
 
 import { useState } from "preact/hooks";
-import type { Table as FileTable, TableRow } from "../file/table";
+import { type Table as FileTable, haveSheetRows, type TableRow } from "../file/table";
 import { failureReason, text } from "../text";
 import { CodeMessage } from "./errors";
 import { Table } from "./tables";
@@ -23,6 +23,7 @@ export function Preview({ table, properties, isStale }: Props) {
   const [showsAll, setShowsAll] = useState(false);
   const shown = showsAll ? rows : firstRows(rows);
   const hasProblems = shown.some(({ problem }) => problem !== null);
+  const hasSheet = haveSheetRows(rows);
   if (columns.length === 0 && rows.length === 0) return null;
   return (
     <section aria-labelledby="preview-title" aria-busy={isStale} class={isStale ? "stale" : undefined}>
@@ -39,6 +40,11 @@ export function Preview({ table, properties, isStale }: Props) {
               <th scope="col" class="figure">
                 {t.row}
               </th>
+              {hasSheet && (
+                <th scope="col" class="figure">
+                  {t.sheetRow}
+                </th>
+              )}
               {hasProblems && <th scope="col">{t.problem}</th>}
               {columns.map((column, at) => (
                 <ColumnName key={column} column={column} property={properties[at] ?? null} />
@@ -53,6 +59,7 @@ export function Preview({ table, properties, isStale }: Props) {
               row={row}
               columns={columns}
               properties={properties}
+              hasSheet={hasSheet}
               hasProblems={hasProblems}
             />
           ))}
@@ -89,13 +96,16 @@ interface RowProps {
   row: TableRow;
   columns: readonly string[];
   properties: readonly (string | null)[];
+  hasSheet: boolean;
   hasProblems: boolean;
 }
 
-function PreviewRow({ row: { number, cells, line, problem }, columns, properties, hasProblems }: RowProps) {
+function PreviewRow({ row, columns, properties, hasSheet, hasProblems }: RowProps) {
+  const { number, sheetRow, cells, line, problem } = row;
   return (
     <tr class={problem ? "failing" : undefined}>
       <td class="figure quiet">{number}</td>
+      {hasSheet && <td class="figure quiet">{sheetRow}</td>}
       {hasProblems && (
         <td class="reason">
           {problem && <CodeMessage words={failureReason(problem)} message={problem.message} />}

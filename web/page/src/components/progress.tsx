@@ -2,7 +2,7 @@
 
 import { hasEnded, type Job } from "longshore-client";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { duration, jobMessage, number, text, timeLeft } from "../text";
+import { duration, jobMessage, jobProgress, number, text, timeLeft } from "../text";
 
 export function Progress({ job }: { job: Job }) {
   const t = text.job;
@@ -18,11 +18,7 @@ export function Progress({ job }: { job: Job }) {
       <p class="message">{jobMessage(job)}</p>
       <progress class={job.status} max={100} value={job.percent} aria-label={t.progress} />
       <p class="small quiet figures">
-        <span>
-          {job.itemCountFinal
-            ? t.rows(job.itemProgress, job.itemCount)
-            : t.counting(job.itemProgress, job.itemCount)}
-        </span>
+        <span>{jobProgress(job)}</span>
         <span class="percent">{job.percent}%</span>
       </p>
       <dl class="figures-list">

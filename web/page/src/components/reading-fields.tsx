@@ -1,10 +1,10 @@
 /** The fields that say how a file is read. What they leave open is found in the file. */
 
-import { ProblemError } from "longshore-client";
+import { type Inspection, ProblemError } from "longshore-client";
 import { useId } from "preact/hooks";
 import type { Draft } from "../draft";
 import { ENCODINGS } from "../file/encodings";
-import { type GivenReading, type Inspected, isWorkbook } from "../file/inspection";
+import { type GivenReading, isWorkbook } from "../file/inspection";
 import { text } from "../text";
 import { HeaderField } from "./header-field";
 import { Wrong } from "./option-fields";
@@ -12,7 +12,7 @@ import { delimiterName } from "./reading-line";
 
 interface Props {
   draft: Draft;
-  answer: Inspected;
+  answer: Inspection;
 }
 
 const DELIMITERS = [",", ";", "\t", "|"] as const;

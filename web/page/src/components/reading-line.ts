@@ -1,35 +1,21 @@
 /** How a file is read, as one line. */
 
-import { type Inspected, isWorkbook } from "../file/inspection";
-import { text } from "../text";
+import type { Inspection } from "longshore-client";
+import { isWorkbook } from "../file/inspection";
+import { preparedText, text } from "../text";
 
 /** Returns the parts of the line; none if the file cannot be read. */
-export function readingLine(answer: Inspected, columns: number): string[] {
+export function readingLine(answer: Inspection, columns: number): string[] {
   const t = text.reading;
   const isRead = answer.reading !== null || answer.rows.length > 0;
+  const prepared = preparedText(answer.prepared);
   return [
-    ...preparation(answer),
+    ...(prepared ? [prepared] : []),
     ...(isRead ? [...format(answer), ...(columns > 0 ? [t.columns(columns)] : [])] : []),
   ];
 }
 
-function preparation({ prepared }: Inspected): string[] {
-  const t = text.reading;
-  switch (prepared?.form) {
-    case "workbook":
-      return [t.workbook(prepared.sheet)];
-    case "zip":
-      return [t.zip(prepared.file)];
-    case "gzip":
-      return [t.gzip];
-    case "zstd":
-      return [t.zstd];
-    default:
-      return [];
-  }
-}
-
-function format(answer: Inspected): string[] {
+function format(answer: Inspection): string[] {
   const t = text.reading;
   const { reading, prepared } = answer;
   if (!reading) return [t.jsonLines];

@@ -1,34 +1,12 @@
-/** Types of the answer of an inspection, and of how a file is read. */
+/** How a file is read: what the user says about it, and the file's form. */
 
 import type { Inspection, InspectRequest } from "longshore-client";
 
-/** A sheet of a workbook. */
-export interface SheetName {
-  name: string;
-  hidden: boolean;
-}
-
-/** A file that is converted to text before it is read. */
-export interface Prepared {
-  form: "gzip" | "zstd" | "zip" | "workbook" | "utf16";
-  /** The file in an archive. */
-  file: string | null;
-  /** The sheet of a workbook that is read. */
-  sheet: string | null;
-  sheets: SheetName[];
-}
-
-/** The answer of an inspection. `prepared` is absent or null if the file is read as it is. */
-export type Inspected = Inspection & { readonly prepared?: Prepared | null };
-
 /** What the user says about how the file is read. All that is absent is found in the file. */
-export type GivenReading = NonNullable<InspectRequest["reading"]> & {
-  /** The name or the number of a sheet. */
-  sheet?: string | number | null;
-};
+export type GivenReading = NonNullable<InspectRequest["reading"]>;
 
-/** The forms that have sheets instead of delimiters. */
-export function isWorkbook({ prepared }: Inspected): boolean {
+/** Returns true for a file that has sheets instead of delimiters. */
+export function isWorkbook({ prepared }: Pick<Inspection, "prepared">): boolean {
   return prepared?.form === "workbook";
 }
 

@@ -4,8 +4,10 @@ import type { Inspection } from "longshore-client";
 
 /** A row, with the reason why it would fail. */
 export interface TableRow {
-  /** The number of the row in the file. */
+  /** The number of the row in a job. */
   number: number;
+  /** The row of the sheet; null if the file is no workbook. */
+  sheetRow: number | null;
   /** The cells of the columns, in their order. */
   cells: string[];
   /** The text of a line that has no columns; JSON Lines only. */
@@ -24,7 +26,7 @@ export interface Table {
 /** Returns the columns and the first rows that an inspection has found. */
 export function tableOf({ format, columns, rows }: Pick<Inspection, "format" | "columns" | "rows">): Table {
   if (format === "jsonl") return lines(rows);
-  const table = rows.map(({ number, cells, problem }) => ({ number, cells, line: null, problem }));
+  const table = rows.map((row) => ({ ...row, line: null }));
   return { columns: columns.map(({ name }) => name), rows: table };
 }
 
@@ -35,8 +37,9 @@ function lines(rows: Inspection["rows"]): Table {
     value: parseObject(row.cells[0] ?? ""),
   }));
   const columns = [...new Set(parsed.flatMap(({ value }) => [...(value?.keys() ?? [])]))];
-  const table = parsed.map(({ row: { number, problem }, line, value }) => ({
+  const table = parsed.map(({ row: { number, sheetRow, problem }, line, value }) => ({
     number,
+    sheetRow,
     cells: value ? columns.map((column) => cellText(value.get(column))) : [],
     line: value ? null : line,
     problem,
@@ -52,6 +55,11 @@ function parseObject(line: string): Map<string, unknown> | null {
   } catch {
     return null;
   }
+}
+
+/** Returns true if rows have a place in a sheet, which people look for in their workbook. */
+export function haveSheetRows(rows: readonly { sheetRow: number | null }[]): boolean {
+  return rows.some(({ sheetRow }) => sheetRow !== null);
 }
 
 /** Formats a value for a cell. */

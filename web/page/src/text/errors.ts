@@ -48,6 +48,8 @@ export const errorText = {
     workbook_too_large: "The workbook is too large:",
     sheet_not_found: "The sheet is not in the workbook:",
     not_a_workbook: "A sheet was chosen, but the file is not a workbook.",
+    inspection_too_long: "The file took too long to be converted up to its first rows:",
+    sheet_as_json_lines: "The file is a workbook, not JSON Lines.",
     preparation_too_long: "The file took too long to be converted:",
     file_not_prepared: "It was stopped before its file was converted. Retry it to import the rows.",
     source_not_prepared: "The other job was stopped before its file was read:",

@@ -22,6 +22,18 @@ export function number(value: number): string {
   return value.toLocaleString("en");
 }
 
+/** The number of a row in its job, and its row in the sheet of a workbook. */
+export interface RowNumbers {
+  readonly number: number;
+  /** Null if the file is no workbook. */
+  readonly sheetRow: number | null;
+}
+
+/** Formats the numbers of a row. */
+export function rowNumbers({ number: row, sheetRow }: RowNumbers): string {
+  return sheetRow === null ? number(row) : `${number(row)} (row ${number(sheetRow)} in sheet)`;
+}
+
 /** Formats a number of bytes. */
 export function bytes(value: number): string {
   if (value < 1000) return plural(value, "byte", "bytes");

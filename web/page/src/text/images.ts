@@ -1,6 +1,6 @@
 /** Texts of the images of a job. */
 
-import { number } from "./format";
+import { number, type RowNumbers, rowNumbers } from "./format";
 
 export const imagesText = {
   images: {
@@ -16,6 +16,7 @@ export const imagesText = {
     save: "Download",
     failed: "Images that failed",
     item: (item: number) => `Image ${number(item)}`,
+    failedItem: (failure: RowNumbers) => `Image ${rowNumbers(failure)}`,
     /** Reasons by code. A colon at the end asks for the API's own sentence. */
     reasons: {
       not_an_image: "The file is not an image.",

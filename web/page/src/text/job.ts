@@ -1,12 +1,13 @@
 /** Texts of jobs and of their failed rows. */
 
-import { number, plural } from "./format";
+import { bytes, number, plural, type RowNumbers, rowNumbers } from "./format";
 
 export const jobText = {
   job: {
     messages: {
       waiting: "Waiting for job to start...",
       running: (percent: number) => `Job running, ${percent}% complete...`,
+      converting: (percent: number) => `Converting the file, ${percent}% complete...`,
       stopping: "Job stopping...",
       stoppingAt: (percent: number) => `Job stopping, ${percent}% complete...`,
       completed: "Job complete",
@@ -16,6 +17,7 @@ export const jobText = {
     progress: "Progress",
     rows: (done: number, all: number) => `${number(done)} of ${number(all)}`,
     counting: (done: number, all: number) => `${number(done)} of ${number(all)} counted so far`,
+    converted: (read: number, size: number) => `${bytes(read)} of ${bytes(size)} converted`,
     succeeded: "Succeeded",
     failed: "Failed",
     skipped: "Skipped",
@@ -55,6 +57,7 @@ export const jobText = {
     undoOf: (name: string) => `Undo of ${name}`,
     previewOf: (name: string) => `Preview of the undo of ${name}`,
     announced: (percent: number) => `${percent} percent`,
+    announcedConversion: (percent: number) => `Converting the file, ${percent} percent converted`,
     issues: "Warnings",
     files: "Files",
     fileNames: {
@@ -120,9 +123,10 @@ export const jobText = {
     rows: "Row by row",
     reason: "Reason",
     count: "Rows",
-    exampleOf: (row: number, value: string) =>
-      value ? `Row ${number(row)}: ${value}` : `Row ${number(row)}`,
+    exampleOf: (row: RowNumbers, value: string) =>
+      value ? `Row ${rowNumbers(row)}: ${value}` : `Row ${rowNumbers(row)}`,
     row: "Row",
+    sheetRow: "Row in sheet",
     column: "Column",
     value: "Value",
     example: "For example",
@@ -186,7 +190,7 @@ export const jobText = {
     correctSteps: [
       "Download the failed rows.",
       "Correct them in a spreadsheet. Delete rows that you do not need.",
-      "Drop the file here. Only its rows are retried.",
+      "Drop the file here, as CSV or Excel workbook. Only its rows are retried.",
     ],
     download: (count: number) => `Download ${plural(count, "row", "rows")}`,
     drop: "Drop the corrected file here",

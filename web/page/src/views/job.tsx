@@ -1,6 +1,6 @@
 /** One job: its progress while it runs, and its result afterwards. The address is its only input. */
 
-import { hasEnded, ProblemError, type VersionedJob } from "longshore-client";
+import { hasEnded, ProblemError } from "longshore-client";
 import { useEffect } from "preact/hooks";
 import { announce } from "../accessibility";
 import { ErrorNotice } from "../components/errors";
@@ -10,13 +10,13 @@ import { Result } from "../components/result";
 import { StatusBadge } from "../components/status";
 import { Waiting } from "../components/waiting";
 import { useJob } from "../job";
-import { jobMessage, jobName, jobSource, moment, text } from "../text";
+import { jobAnnouncement, jobName, jobSource, moment, text } from "../text";
 import { NotFound } from "./not-found";
 
 export function JobView({ jobId }: { jobId: string }) {
   const { job, error, again } = useJob(jobId);
   useEffect(() => {
-    if (job) announce(announcementFor(job));
+    if (job) announce(jobAnnouncement(job));
   }, [job?.message, job?.status]);
   if (error instanceof ProblemError && error.status === 404) return <NotFound />;
   if (!job) {
@@ -45,10 +45,4 @@ export function JobView({ jobId }: { jobId: string }) {
       {hasEnded(job) && <Result key={job.attempts} job={job} onReopened={again} />}
     </>
   );
-}
-
-/** Returns the sentence for screen readers: each tenth of the progress, and the end. */
-function announcementFor(job: VersionedJob): string {
-  if (job.status !== "running") return jobMessage(job);
-  return text.job.announced(Math.floor(job.percent / 10) * 10);
 }

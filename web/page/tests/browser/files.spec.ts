@@ -163,28 +163,6 @@ test("a file is read again when the user says how it is written", async ({ page 
   await expect((await records(page, dataset)).locator("thead")).toHaveText(/^Keycolumn_1Written$/);
 });
 
-test("a sheet of a workbook is chosen", async ({ page }) => {
-  test.fixme(true, "The server does not read workbooks yet.");
-  const dataset = fresh("sheets");
-  await open(page);
-  await pick(page, `${dataset}.xlsx`, corpus("workbooks/several-sheets.xlsx"));
-  await expect(page.getByText('Workbook, sheet "Cover"')).toBeVisible();
-  await page.getByText("Change how the file is read").click();
-  await expect(page.getByLabel("Sheet", { exact: true }).locator("option")).toHaveText([
-    /^Found: Cover|^Find/,
-    "Cover",
-    "Data 2024",
-    "Lists (hidden)",
-  ]);
-  await page.getByLabel("Sheet", { exact: true }).selectOption("Data 2024");
-  await expect(page.getByText('Workbook, sheet "Data 2024" · Header in row 1 · 4 columns')).toBeVisible();
-  const [request] = await Promise.all([page.waitForRequest("**/api/jobs"), start(page)]);
-  expect(request.postDataJSON().reading.sheet).toBe("Data 2024");
-  await complete(page);
-  expect(await figure(page, "Succeeded")).toBe("3");
-  await expect((await records(page, dataset)).locator("tbody tr")).toHaveCount(3);
-});
-
 test("an inspection that is refused for a moment is repeated, and one that fails can be", async ({
   page,
 }) => {

@@ -1,7 +1,8 @@
-/** Mocked documents of job types, for states that depend on a handler, and of jobs that wait or have images. */
+/** Mocked documents of job types, for states that depend on a handler, and of jobs that have images. */
 
 import type { Page } from "@playwright/test";
 import type { Job, JobType } from "longshore-client";
+import { mockResult } from "./mocks";
 
 const AT = "2026-07-01T09:00:00Z";
 
@@ -77,13 +78,6 @@ export async function refuseCreate(page: Page, errors: { pointer: string; detail
   });
 }
 
-/** Answers reads of one job. */
-export async function mockJob(page: Page, job: Job): Promise<void> {
-  await page.route(`**/api/jobs/${job.jobId}`, (route) =>
-    route.fulfill({ json: job, headers: { "retry-after": "5" } }),
-  );
-}
-
 /** A PNG image of one pixel. */
 const PIXEL = Buffer.from(
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
@@ -100,23 +94,15 @@ export async function mockImages(page: Page, { jobId }: Job, images: number): Pr
   }));
   const failure = {
     number: images + 1,
+    sheetRow: null,
     code: "not_found",
     field: "url",
     message: "404",
     row: { url: "https://pictures.example.com/missing.jpg" },
   };
   const of = (path: string) => `**/api/jobs/${jobId}/${path}`;
-  const files = {
-    results: { url: "/made-up", rows: images },
-    failed: null,
-    skipped: null,
-    unprocessed: null,
-  };
-  await page.route(of("output"), (route) => route.fulfill({ json: { files, receipt: null, issues: [] } }));
+  await mockResult(page, jobId, { results: images, failures: [failure] });
   await page.route(of("results?*"), (route) => route.fulfill({ json: { results: rows, nextCursor: null } }));
-  await page.route(of("failures?*"), (route) =>
-    route.fulfill({ json: { failures: [failure], nextCursor: null } }),
-  );
   await page.route(of("images/*"), (route) => {
     read.push(new URL(route.request().url()).pathname.split("/").at(-1) ?? "");
     return route.fulfill({ contentType: "image/png", body: PIXEL });

@@ -2,8 +2,8 @@
 
 import { expect, type Locator, type Page, test } from "@playwright/test";
 import { handler } from "./handler";
-import { fakeType, mockImages, mockJob, mockJobTypes, operatorsType, refuseCreate } from "./job-type-mocks";
-import { fakeJob } from "./mocks";
+import { fakeType, mockImages, mockJobTypes, operatorsType, refuseCreate } from "./job-type-mocks";
+import { fakeJob, mockJob } from "./mocks";
 import { accessible, complete, figure, fresh, open, pick } from "./support";
 
 const item = (name: string) => JSON.stringify({ email: `${name}@example.com`, country: "France" });

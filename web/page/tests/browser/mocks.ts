@@ -1,7 +1,7 @@
 /** Mocked job documents, for states that the stack does not stay in. */
 
 import type { Page, Route } from "@playwright/test";
-import type { Job } from "longshore-client";
+import type { Failure, Job } from "longshore-client";
 
 const JOB = /\/api\/jobs\/[0-9a-f-]{36}$/;
 
@@ -112,4 +112,31 @@ export function fakeJob(number: number, change: Partial<Job> = {}): Job {
     },
     ...change,
   };
+}
+
+/** Answers reads of one job. */
+export async function mockJob(page: Page, job: Job): Promise<void> {
+  await page.route(`**/api/jobs/${job.jobId}`, (route) =>
+    route.fulfill({ json: job, headers: { "retry-after": "5" } }),
+  );
+}
+
+/** Answers reads of the result of a job: the number of its results, and its failed items. */
+export async function mockResult(
+  page: Page,
+  jobId: string,
+  { results = null, failures }: { results?: number | null; failures: Failure[] },
+): Promise<void> {
+  const files = {
+    results: results === null ? null : { url: "/made-up", rows: results },
+    failed: null,
+    skipped: null,
+    unprocessed: null,
+  };
+  await page.route(`**/api/jobs/${jobId}/output`, (route) =>
+    route.fulfill({ json: { files, receipt: null, issues: [] } }),
+  );
+  await page.route(`**/api/jobs/${jobId}/failures?*`, (route) =>
+    route.fulfill({ json: { failures, nextCursor: null } }),
+  );
 }

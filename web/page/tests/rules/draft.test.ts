@@ -43,7 +43,7 @@ function answerOf(columns: string[]) {
       question: null,
       needsPivotYear: false,
     })),
-    rows: [{ number: 1, cells: columns.map((_, at) => String(at)), problem: null }],
+    rows: [{ number: 1, sheetRow: null, cells: columns.map((_, at) => String(at)), problem: null }],
     issues: [],
     error: null,
     request: jobType ? { jobType, fileGuid, reading: { ...READING, ...reading }, options } : null,
@@ -239,6 +239,7 @@ test("JSON Lines without an object have no key, and their problems are found any
     rows: [
       {
         number: 1,
+        sheetRow: null,
         cells: ["no"],
         problem: jobType ? { code: "malformed_json", field: null, message: "" } : null,
       },

@@ -4,11 +4,11 @@ import type { Inspection } from "longshore-client";
 import { expect, test } from "vitest";
 import { readingLine } from "../../src/components/reading-line";
 import { isReadable, sampleOf } from "../../src/file/beginning";
-import { type Inspected, withGiven } from "../../src/file/inspection";
+import { withGiven } from "../../src/file/inspection";
 import { guessKey, repeatedKey } from "../../src/file/key";
 import { columnsOption, guessMapping, propertiesOf, UNMAPPED } from "../../src/file/mapping";
 import { type Field, readSchema } from "../../src/file/schema";
-import { problemGroups, type Table, tableOf } from "../../src/file/table";
+import { haveSheetRows, problemGroups, type Table, tableOf } from "../../src/file/table";
 
 const MIB = 1024 * 1024;
 const field = (name: string): Field => ({ name, required: false, kind: "other" });
@@ -49,7 +49,12 @@ test("a file that the browser cannot read is known", async () => {
 type Row = Inspection["rows"][number];
 
 function row(number: number, cells: string[], code?: string, of: string | null = null): Row {
-  return { number, cells, problem: code === undefined ? null : { code, field: of, message: `${code}!` } };
+  return {
+    number,
+    sheetRow: null,
+    cells,
+    problem: code === undefined ? null : { code, field: of, message: `${code}!` },
+  };
 }
 
 function csv(header: string[], ...rows: Row[]): Table {
@@ -70,6 +75,17 @@ test("rows of CSV keep their numbers and cells", () => {
     [4, ["1", "Ann"], null],
     [7, ["2"], null],
   ]);
+});
+
+test("rows of a workbook have their rows in the sheet, and other rows have none", () => {
+  const found = csv(["id"], { ...row(1, ["1"]), sheetRow: 4 }, { ...row(2, ["2"]), sheetRow: 6 });
+  expect(found.rows.map(({ number, sheetRow }) => [number, sheetRow])).toEqual([
+    [1, 4],
+    [2, 6],
+  ]);
+  expect(haveSheetRows(found.rows)).toBe(true);
+  const lines = tableOf({ format: "jsonl", columns: [], rows: [row(1, ["{}"])] });
+  expect([haveSheetRows(lines.rows), haveSheetRows([])]).toEqual([false, false]);
 });
 
 test("lines of JSON become rows of their properties, and others remain lines", () => {
@@ -189,8 +205,8 @@ test("what is not given is not sent, and equal readings have equal texts", () =>
 
 test("the line of a reading has what was found", () => {
   const reading = { encoding: "windows-1252", delimiter: ";", quote: '"', headerRow: 3 } as const;
-  const line = (change: Partial<Inspected>) =>
-    readingLine({ format: "csv", reading, rows: [], ...change } as Inspected, 6).join(" · ");
+  const line = (change: Partial<Inspection>) =>
+    readingLine({ format: "csv", reading, rows: [], ...change } as Inspection, 6).join(" · ");
   expect(line({})).toBe(
     'CSV, columns separated by semicolons · windows-1252 · Quotes: " · Header in row 3 · 6 columns',
   );

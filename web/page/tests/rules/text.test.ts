@@ -1,22 +1,38 @@
 /** Texts, and the time left that is displayed. */
 
 import { readFileSync } from "node:fs";
-import type { Job, Occurrence } from "longshore-client";
+import type { Job, JobSource, Occurrence } from "longshore-client";
 import { expect, test } from "vitest";
 import { undoState } from "../../src/components/status";
 import { deletion } from "../../src/deletion";
 import {
   failureReason,
+  jobAnnouncement,
   jobMessage,
   jobName,
+  jobProgress,
   jobSource,
   moment,
   occurrenceReason,
+  text,
   timeLeft,
 } from "../../src/text";
 import { listed } from "../../src/text/format";
 
+type PreparedSource = Extract<JobSource, { kind: "file" }>["prepared"];
+
 const UNKNOWN = Number.POSITIVE_INFINITY;
+
+/** A job whose file is converted: 120 kB of 300 kB, the first tenth of its progress. */
+const CONVERTING = {
+  status: "running",
+  stage: "splitting",
+  percent: 4,
+  itemCount: 0,
+  itemProgress: 0,
+  itemCountFinal: false,
+  preparation: { readBytes: 120_000, sizeBytes: 300_000 },
+} as Job;
 
 const job = (status: Job["status"], stage: Job["stage"], percent = 0) =>
   jobMessage({ status, stage, percent } as Job);
@@ -26,6 +42,21 @@ test("a job's messages equal those of the API", () => {
   expect(job("running", "processing", 41)).toBe("Job running, 41% complete...");
   expect(job("running", "stopping", 41)).toBe("Job stopping, 41% complete...");
   expect(job("completed", "done", 100)).toBe("Job complete");
+  expect(jobMessage(CONVERTING)).toBe("Converting the file, 4% complete...");
+  expect(jobMessage({ ...CONVERTING, stage: "stopping" })).toBe("Job stopping, 4% complete...");
+});
+
+test("a conversion is shown in bytes, and afterwards the rows", () => {
+  expect(jobProgress(CONVERTING)).toBe("120 kB of 300 kB converted");
+  const counting = { ...CONVERTING, preparation: null, itemProgress: 5, itemCount: 1_200 };
+  expect(jobProgress(counting)).toBe("5 of 1,200 counted so far");
+  expect(jobProgress({ ...counting, itemCountFinal: true })).toBe("5 of 1,200");
+});
+
+test("each tenth of the conversion and of the progress is announced", () => {
+  expect(jobAnnouncement(CONVERTING)).toBe("Converting the file, 40 percent converted");
+  expect(jobAnnouncement({ ...CONVERTING, preparation: null, percent: 19 })).toBe("10 percent");
+  expect(jobAnnouncement({ ...CONVERTING, status: "completed", preparation: null })).toBe("Job complete");
 });
 
 test("a job's source is the size of its file or the number of items in its request", () => {
@@ -36,6 +67,22 @@ test("a job's source is the size of its file or the number of items in its reque
   expect(of({ kind: "items", sizeBytes: 9 }, true, 1)).toBe("1 item in the request");
   expect(of({ kind: "items", sizeBytes: 9 }, false)).toBe("Items in the request");
   expect(of(null)).toBeUndefined();
+});
+
+test("a converted file has its form, and the sheet or the file that was read", () => {
+  const of = (prepared: PreparedSource) =>
+    jobSource({ source: { kind: "file", name: "people", sizeBytes: 4_200, prepared } } as Job);
+  expect(of({ form: "workbook", sheet: "Data 2024" })).toBe('4.2 kB · Workbook, sheet "Data 2024"');
+  expect(of({ form: "zip", file: "out/people.csv" })).toBe("4.2 kB · out/people.csv in a ZIP archive");
+  expect(of({ form: "gzip" })).toBe("4.2 kB · Compressed with gzip");
+  expect(of({ form: "zstd" })).toBe("4.2 kB · Compressed with Zstandard");
+  expect(of({ form: "utf16" })).toBe("4.2 kB");
+});
+
+test("a row of a workbook has its number and its row in the sheet", () => {
+  const { exampleOf } = text.failures;
+  expect(exampleOf({ number: 1_200, sheetRow: 1_204 }, "x")).toBe("Row 1,200 (row 1,204 in sheet): x");
+  expect(exampleOf({ number: 3, sheetRow: null }, "")).toBe("Row 3");
 });
 
 test("a job over a dataset has the name of its dataset", () => {

@@ -1,0 +1,116 @@
+//! A file of the corpus, as `tests/files/README.md` describes it.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use longshore_domain::records::{Format, GivenReading, Sheet};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+/// A file of the corpus.
+#[derive(Deserialize)]
+pub(crate) struct Case {
+    pub(crate) name: String,
+    pub(crate) reading: Map<String, Value>,
+    pub(crate) options: Map<String, Value>,
+    pub(crate) expect: BTreeMap<String, Value>,
+    pub(crate) columns: Vec<String>,
+    rows: Vec<Row>,
+    values: Vec<TypedRow>,
+    pub(crate) failing: Vec<Failing>,
+    disagreements: Vec<Disagreement>,
+    pub(crate) error: Option<String>,
+}
+
+/// A row with its cells as text, without empty ones at the end.
+#[derive(Clone, Eq, PartialEq, Debug, Deserialize)]
+pub(crate) struct Row {
+    pub(crate) row: u64,
+    pub(crate) cells: Vec<String>,
+}
+
+/// The typed values of a row.
+#[derive(Deserialize)]
+struct TypedRow {
+    row: u64,
+    values: Map<String, Value>,
+}
+
+/// A row that fails in every import.
+#[derive(Deserialize)]
+pub(crate) struct Failing {
+    pub(crate) row: u64,
+    pub(crate) code: String,
+}
+
+#[derive(Deserialize)]
+struct Disagreement {
+    row: u64,
+    column: usize,
+    ours: String,
+}
+
+impl Case {
+    /// Reads the manifest.
+    pub(crate) fn all() -> Vec<Self> {
+        let cases: Vec<Self> = serde_json::from_slice(&std::fs::read(folder().join("corpus.json")).unwrap()).unwrap();
+        assert!(cases.len() >= 500);
+        cases
+    }
+
+    pub(crate) fn bytes(&self) -> Vec<u8> {
+        std::fs::read(folder().join(&self.name)).unwrap()
+    }
+
+    pub(crate) fn format(&self) -> Format {
+        let is_json_lines = self.expect.get("format").is_some_and(|format| format == "jsonl");
+        if is_json_lines { Format::JsonLines } else { Format::Csv }
+    }
+
+    pub(crate) fn sheet(&self) -> Option<Sheet> {
+        self.reading.get("sheet").map(|sheet| serde_json::from_value(sheet.clone()).unwrap())
+    }
+
+    pub(crate) fn given(&self) -> GivenReading {
+        let mut given = self.reading.clone();
+        given.remove("sheet");
+        serde_json::from_value(given.into()).unwrap()
+    }
+
+    /// The options of an import, with the first column as the key.
+    pub(crate) fn options(&self) -> Value {
+        let key = self.columns.first().map_or("id", String::as_str);
+        let mut options = json!({ "dataset": "corpus", "key": key });
+        options.as_object_mut().unwrap().extend(self.options.clone());
+        options
+    }
+
+    /// The rows that are expected, with the cells that differ by design.
+    pub(crate) fn rows(&self) -> Vec<Row> {
+        let mut rows = self.rows.clone();
+        for Disagreement { row, column, ours } in &self.disagreements {
+            let row = rows.iter_mut().find(|other| other.row == *row).unwrap();
+            row.cells.resize(row.cells.len().max(*column), String::new());
+            row.cells[*column - 1].clone_from(ours);
+        }
+        rows.iter_mut().for_each(|row| trim(&mut row.cells));
+        rows.retain(|row| !row.cells.is_empty());
+        rows
+    }
+
+    /// The typed values of a row.
+    pub(crate) fn values(&self, row: u64) -> Option<&Map<String, Value>> {
+        self.values.iter().find(|typed| typed.row == row).map(|typed| &typed.values)
+    }
+}
+
+fn folder() -> &'static Path {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/files"))
+}
+
+/// Removes the empty cells at the end of a row.
+pub(crate) fn trim(cells: &mut Vec<String>) {
+    while cells.last().is_some_and(String::is_empty) {
+        cells.pop();
+    }
+}

@@ -1,0 +1,195 @@
+//! What jobs over each file write and report: a validation, an import, and the correction of failed rows.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use longshore_domain::job::{Job, SourceFile, Status};
+use longshore_domain::records::Format;
+use serde_json::{Map, Value, json};
+
+use crate::case::{Case, Row};
+use crate::services::{ReportedRow, Services};
+
+/// The codes of rows without a key, and of those that are the same as another one.
+const KEY_CODES: [&str; 3] = ["missing_key", "key_exists", "duplicate_key"];
+
+/// The prefix with which the keys of failed rows are corrected.
+const NEW: &str = "new-";
+
+/// The rows of a file, by their numbers in a job.
+struct Expected {
+    rows: BTreeMap<u64, Vec<String>>,
+    failing: BTreeMap<u64, String>,
+}
+
+impl Expected {
+    /// Returns the rows of a case; those of a sheet by the order of their rows.
+    fn new(case: &Case, is_sheet: bool) -> Self {
+        let number = |index: usize, row: &Row| if is_sheet { index as u64 + 1 } else { row.row };
+        let rows = case.rows();
+        Self {
+            rows: rows.iter().enumerate().map(|(index, row)| (number(index, row), row.cells.clone())).collect(),
+            failing: case.failing.iter().map(|failing| (failing.row, failing.code.clone())).collect(),
+        }
+    }
+}
+
+/// Differences from the manifest.
+struct Report<'a> {
+    case: &'a Case,
+    found: Vec<String>,
+}
+
+impl Report<'_> {
+    fn add(&mut self, difference: impl Into<String>) {
+        self.found.push(difference.into());
+    }
+
+    /// Checks how a job has ended. Returns false if it was refused as it should be, or not.
+    fn check_end(&mut self, what: &str, job: &Job) -> bool {
+        let code = job.error.as_ref().map(|error| error.code.as_str());
+        if code != self.case.error.as_deref() {
+            self.add(format!("{what}: the job ended with {code:?}, and should with {:?}", self.case.error));
+        }
+        job.status == Status::Completed && self.case.error.is_none()
+    }
+
+    /// Checks the failed rows: those that no import can read, and those whose key is missing or taken.
+    fn check_failed(&mut self, what: &str, expected: &Expected, failed: &[ReportedRow]) {
+        for (row, code) in &expected.failing {
+            let found = failed.iter().find(|failed| failed.number == *row).map(|failed| failed.code.as_str());
+            if found != Some(code) {
+                self.add(format!("{what}: row {row} fails as {found:?}, and should as {code}"));
+            }
+        }
+        for row in failed.iter().filter(|row| !expected.failing.contains_key(&row.number)) {
+            if !KEY_CODES.contains(&row.code.as_str()) {
+                self.add(format!("{what}: row {} fails as {}", row.number, row.code));
+            }
+        }
+    }
+
+    /// Checks the rows of the sheet that failed rows name.
+    fn check_sheet_rows(&mut self, failed: &[ReportedRow]) {
+        let rows = self.case.rows();
+        for row in failed {
+            let expected = rows.get(row.number as usize - 1).map(|row| row.row);
+            if row.sheet_row != expected {
+                self.add(format!(
+                    "row {} is row {:?} of the sheet, and should be {expected:?}",
+                    row.number, row.sheet_row
+                ));
+            }
+        }
+    }
+
+    /// Checks the records of rows with a key of their own.
+    fn check_records(&mut self, expected: &Expected, records: &BTreeMap<String, Map<String, Value>>) {
+        let case = self.case;
+        let keys = expected.rows.values().filter_map(|cells| cells.first());
+        let mut counts = BTreeMap::<_, u32>::new();
+        keys.for_each(|key| *counts.entry(key).or_default() += 1);
+        for ((number, cells), row) in expected.rows.iter().zip(case.rows()) {
+            let is_own = |key: &&String| !key.is_empty() && counts[key] == 1 && !expected.failing.contains_key(number);
+            let Some(key) = cells.first().filter(is_own) else { continue };
+            let typed = case.values(row.row);
+            let key = typed.and_then(|typed| typed.get(&case.columns[0])).map_or_else(|| key.clone(), text);
+            let named = case.columns.iter().zip(cells).filter(|(_, cell)| !cell.is_empty());
+            let mut record: Map<_, _> = named.map(|(name, cell)| (name.clone(), json!(cell))).collect();
+            record.extend(typed.into_iter().flatten().map(|(name, value)| (name.clone(), value.clone())));
+            record.retain(|_, value| !value.is_null());
+            if records.get(&key) != Some(&record) {
+                self.add(format!("the record {key} is {:?},\n    and should be {record:?}", records.get(&key)));
+                return;
+            }
+        }
+    }
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+/// Returns the failures file with another key in each row.
+fn corrected(file: &[u8], key: usize) -> Vec<u8> {
+    let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(file);
+    let mut writer = csv::WriterBuilder::new().delimiter(b';').from_writer(Vec::new());
+    for (index, record) in reader.records().enumerate() {
+        let record = record.unwrap();
+        let cells = record.iter().enumerate().map(|(at, cell)| match index > 0 && at == key {
+            true => format!("{NEW}{}", cell.strip_prefix('\'').unwrap_or(cell)),
+            false => cell.to_owned(),
+        });
+        writer.write_record(cells).unwrap();
+    }
+    writer.into_inner().unwrap()
+}
+
+async fn differences(case: &Case) -> Vec<String> {
+    let (services, mut report) = (Services::new(), Report { case, found: Vec::new() });
+    let with_mode = |mode: &str| {
+        let mut options = case.options();
+        options["mode"] = json!(mode);
+        options
+    };
+    let checked = services.import(case, &with_mode("validate")).await;
+    if !report.check_end("validation", &checked) {
+        return report.found;
+    }
+    let is_sheet = checked.file().is_some_and(SourceFile::is_sheet);
+    let expected = Expected::new(case, is_sheet);
+    report.check_failed("validation", &expected, &services.failed(&checked));
+    if checked.split.item_count != expected.rows.len() as u64 {
+        report.add(format!("{} rows, and there should be {}", checked.split.item_count, expected.rows.len()));
+    }
+    let definition = services.definition(&checked).await;
+    if case.format() == Format::Csv && definition.columns.as_ref() != Some(&case.columns) {
+        report.add(format!("the columns are {:?}", definition.columns));
+    }
+
+    let imported = services.import(case, &with_mode("upsert")).await;
+    report.check_end("import", &imported);
+    let failed = services.failed(&imported);
+    report.check_failed("import", &expected, &failed);
+    let numbers = |rows: &[ReportedRow]| rows.iter().map(|row| row.number).collect::<BTreeSet<_>>();
+    if numbers(&failed) != numbers(&services.failed(&checked)) {
+        report.add("other rows fail in the import than in the validation");
+    }
+    if case.format() == Format::Csv {
+        report.check_records(&expected, &services.records().await);
+    }
+
+    // All keys are taken now, so every row fails, and is corrected by another key.
+    let inserted = services.import(case, &with_mode("insert")).await;
+    report.check_end("insert", &inserted);
+    let failed = services.failed(&inserted);
+    if numbers(&failed) != expected.rows.keys().copied().collect() {
+        report.add(format!("{} rows fail of {} that exist", failed.len(), expected.rows.len()));
+    }
+    if is_sheet {
+        report.check_sheet_rows(&failed);
+    }
+    let has_typed_key = case.options["schema"]["properties"].get(case.columns.first().map_or("", String::as_str));
+    if case.format() == Format::JsonLines || has_typed_key.is_some() {
+        return report.found;
+    }
+    let Some(file) = services.failed_file(&inserted) else { return report.found };
+    let again = services.correct(&inserted, corrected(&file, 1 + usize::from(is_sheet))).await;
+    report.check_end("correction", &again);
+    let left: Vec<_> = services.failed(&again).into_iter().filter(|row| row.code != "duplicate_key").collect();
+    if !left.is_empty() {
+        report.add(format!("corrected rows fail: {left:?}"));
+    }
+    report.found
+}
+
+#[tokio::test]
+async fn every_file_is_imported_and_corrected_as_an_independent_reader_reads_it() {
+    let (cases, mut report) = (Case::all(), Vec::new());
+    for case in &cases {
+        let differences = differences(case).await;
+        if !differences.is_empty() {
+            report.push(format!("{}\n  {}", case.name, differences.join("\n  ")));
+        }
+    }
+    assert!(report.is_empty(), "{} files of {}:\n{}", report.len(), cases.len(), report.join("\n"));
+}
