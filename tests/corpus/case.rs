@@ -98,6 +98,16 @@ impl Case {
         rows
     }
 
+    /// The rows that count in a job: those of quotes alone, too. A blank row of a sheet does not.
+    pub(crate) fn counted_rows(&self, is_sheet: bool) -> Vec<Row> {
+        if is_sheet { self.rows() } else { self.rows.clone() }
+    }
+
+    /// Returns true if properties have types, and the manifest does not have their values.
+    pub(crate) fn has_unknown_values(&self) -> bool {
+        self.options.contains_key("schema") && self.values.is_empty()
+    }
+
     /// The typed values of a row.
     pub(crate) fn values(&self, row: u64) -> Option<&Map<String, Value>> {
         self.values.iter().find(|typed| typed.row == row).map(|typed| &typed.values)

@@ -2,7 +2,7 @@
 
 /// The conditions that the proofs remove, one at a time, to show that each is necessary: name and description. Without
 /// any one of them, a count or a report is wrong in some run, a limit is exceeded, or a job hangs.
-pub const CONDITIONS: [(&str, &str); 40] = [
+pub const CONDITIONS: [(&str, &str); 39] = [
     ("cursor-condition", "a commit succeeds only if the chunk's cursor is the one that the worker read"),
     ("unique-cursors", "every cursor value names the attempt that wrote it"),
     ("open-group", "a commit succeeds only in an open group"),
@@ -22,10 +22,6 @@ pub const CONDITIONS: [(&str, &str); 40] = [
     ("generation", "the ledger refuses writes of an earlier generation"),
     ("begin-once", "only a waiting job can be begun"),
     ("no-group-after-stop", "no group is committed to a stopping job"),
-    (
-        "progress-before-the-prepared-file",
-        "the progress of a preparation is recorded only while the file is not prepared",
-    ),
     ("end-of-split-only-while-splitting", "the end of the split is recorded only while the job is being split"),
     ("stop-only-while-alive", "only an active job can be stopped"),
     ("no-completion-of-a-stopping-job", "a stopping job is not completed"),

@@ -158,6 +158,7 @@ impl JobTransitions for Unguarded<MemoryStore> {
             reading: Option<Reading>,
             detected: Option<&Detected>
         ) -> PortResult<Option<Reading>>;
+        async fn record_preparation(&self, job: &Job, uploaded: &SourceFile, preparation: Preparation, now: Timestamp) -> PortResult<Transition>;
         async fn end_preparation(&self, job: &Job, prepared: &SourceFile, now: Timestamp) -> PortResult<Transition>;
         async fn stop_if_unchanged(&self, read: &Job, stop: &Stop) -> PortResult<Transition>;
         async fn delete(&self, id: JobId, now: Timestamp) -> PortResult<Transition>;
@@ -193,20 +194,6 @@ impl JobTransitions for Unguarded<MemoryStore> {
     async fn commit_group(&self, job: &Job, plan: &GroupPlan, now: Timestamp) -> PortResult<Transition> {
         let applied = self.write_group(job.job_id, plan, now)?;
         Ok(self.written_group(job.job_id, plan, GroupWrite { at: now, applied }))
-    }
-
-    async fn record_preparation(
-        &self,
-        job: &Job,
-        uploaded: &SourceFile,
-        preparation: Preparation,
-        now: Timestamp,
-    ) -> PortResult<Transition> {
-        let is_prepared = |job: &Job| job.file().is_some_and(|file| file.original.is_some());
-        if without("progress-before-the-prepared-file") && self.stored(job.job_id).as_ref().is_some_and(is_prepared) {
-            return Ok(self.force(job.job_id, |job| job.preparation = Some(preparation)));
-        }
-        self.0.record_preparation(job, uploaded, preparation, now).await
     }
 
     async fn end_split(&self, job: &Job, groups: u32, issues: &[JobError], now: Timestamp) -> PortResult<Transition> {
