@@ -99,7 +99,7 @@ export class Draft {
     this.stage.value = "waiting";
     try {
       this.send();
-      const ready = [this.upload.finished(signal), this.inspector.settled(signal)] as const;
+      const ready = [this.upload.finished(signal), this.inspector.answered(signal)] as const;
       const [fileGuid] = await Promise.all(ready);
       if (!this.plan.isReady.value) {
         this.stage.value = "none";

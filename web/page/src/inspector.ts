@@ -46,7 +46,7 @@ export class Inspector {
   }
 
   /** Resolves once the last request has its answer. Rejects with its error, or with the signal's reason. */
-  settled(signal: AbortSignal): Promise<void> {
+  answered(signal: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       const stop = effect(() => {
         if (this.error.value) reject(this.error.value);
