@@ -31,6 +31,9 @@ pub struct Options {
     /// Measure only remote handlers over in-memory services, and images
     #[arg(long, conflicts_with_all = ["quick", "beside", "export", "keep", "memory"])]
     handlers: bool,
+    /// Measure only workbooks, compressed files and other encodings over in-memory services
+    #[arg(long, conflicts_with_all = ["quick", "beside", "export", "keep", "memory", "handlers"])]
+    files: bool,
     /// Keep the benchmark's stack running, for another run
     #[arg(long)]
     keep: bool,
@@ -51,9 +54,16 @@ const MEMORY: InMemory = InMemory { command: "cargo xtask bench --memory", argum
 const HANDLERS: InMemory =
     InMemory { command: "cargo xtask bench --handlers", argument: Some("handlers"), document: "handlers.md" };
 
+const FILES: InMemory =
+    InMemory { command: "cargo xtask bench --files", argument: Some("files"), document: "files.md" };
+
 impl Options {
     fn in_memory(&self) -> Option<InMemory> {
-        if self.memory { Some(MEMORY) } else { self.handlers.then_some(HANDLERS) }
+        match self {
+            Self { memory: true, .. } => Some(MEMORY),
+            Self { handlers: true, .. } => Some(HANDLERS),
+            _ => self.files.then_some(FILES),
+        }
     }
 }
 

@@ -13,6 +13,7 @@ use longshore_domain::ids::FileGuid;
 use longshore_domain::ports::{JobStore, Upload};
 use longshore_domain::rate::Rate;
 use longshore_domain::tenant::TenantId;
+use longshore_domain::text::CELL_ERROR;
 use longshore_domain::timestamp::Timestamp;
 use longshore_testing::{MemoryFiles, MemoryRecords, MemoryStore};
 use serde_json::{Value, json};
@@ -111,6 +112,10 @@ async fn differences(case: &Case) -> Vec<String> {
     }
     for row in array(&found["rows"]) {
         let found = row["problem"]["code"].as_str().filter(|code| UNREADABLE.contains(code));
+        let shows_error = array(&row["cells"]).any(|cell| cell.as_str().unwrap().starts_with(CELL_ERROR));
+        if shows_error != (row["problem"]["code"] == "cell_error") {
+            differences.push(format!("row {} has the problem {}", row["number"], row["problem"]));
+        }
         let failing = case.failing.iter().find(|failing| Some(failing.row) == row["number"].as_u64());
         let expected = failing.map(|failing| failing.code.as_str());
         if found != expected {

@@ -99,7 +99,10 @@ impl Services {
             for message in ports.queues.take_prepares() {
                 is_idle = false;
                 let delivery = longshore::batch::Delivery { deadline: NO_DEADLINE, failures: 0, sent_at: None };
-                Preparer { ports, waits: Waits::Asynchronously, clock }.deliver(&message, delivery).await.unwrap();
+                Preparer { ports, waits: Waits::Asynchronously, max_file_bytes: 1 << 30, clock }
+                    .deliver(&message, delivery)
+                    .await
+                    .unwrap();
             }
             for sent in ports.queues.take_chunks() {
                 is_idle = false;

@@ -6,11 +6,13 @@
 //! figures are those of the machine. Each job has a process of its own, because the memory that an earlier job has left
 //! makes the next one several times slower.
 //!
-//! The argument `handlers` measures remote handlers and images instead.
+//! The argument `handlers` measures remote handlers and images instead, and `files` workbooks, compressed files and other
+//! encodings.
 
 mod assembly;
 mod cases;
 mod counted;
+mod files;
 mod goal;
 mod images;
 mod job;
@@ -47,6 +49,12 @@ fn main() -> Result<()> {
     }
     if arguments.next_if(|argument| argument == CASE).is_some() {
         return run_case(&arguments.next().unwrap_or_default(), parse(arguments.next(), ROWS)?);
+    }
+    if arguments.next_if(|argument| argument == files::ARGUMENT).is_some() {
+        return match (arguments.next(), arguments.next()) {
+            (Some(index), Some(input)) => files::run(&index, &input),
+            _ => Ok(std::io::stdout().write_all(files::measure()?.as_bytes())?),
+        };
     }
     if arguments.next_if(|argument| argument == remote::ARGUMENT).is_some() {
         return remote::run(&arguments.next().unwrap_or_default());

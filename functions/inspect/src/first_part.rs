@@ -21,11 +21,11 @@ const PART_BYTES: u64 = 512 << 10;
 const LONGEST: Duration = Duration::from_secs(15);
 
 /// The first part of a converted file.
-pub(crate) struct FirstPart {
+pub struct FirstPart {
     /// The text.
-    pub(crate) file: TextInMemory,
+    pub file: TextInMemory,
     /// The same, as the file of a job.
-    pub(crate) source: SourceFile,
+    pub source: SourceFile,
     /// What was converted.
     pub(crate) document: PreparedDocument,
     /// The numbers of the rows of a sheet.
@@ -36,7 +36,7 @@ pub(crate) struct FirstPart {
 ///
 /// # Errors
 /// If the bucket fails.
-pub(crate) async fn convert_first_part(
+pub async fn convert_first_part(
     files: &impl Files,
     source: &SourceFile,
     form: Form,
@@ -109,10 +109,12 @@ fn failed<E: Into<Box<dyn std::error::Error + Send + Sync>>>(source: E) -> PortE
 }
 
 /// The text of one file. It can only be read.
-pub(crate) struct TextInMemory(Vec<u8>);
+#[derive(Debug)]
+pub struct TextInMemory(Vec<u8>);
 
 /// The whole text as one block.
-pub(crate) struct Block(Option<Vec<u8>>);
+#[derive(Debug)]
+pub struct Block(Option<Vec<u8>>);
 
 impl FileStream for Block {
     async fn next(&mut self) -> PortResult<Option<Vec<u8>>> {

@@ -16,4 +16,5 @@ mod routes;
 
 pub use call::Inspections;
 pub use document::InspectionDocument;
+pub use first_part::convert_first_part;
 pub use routes::{ROUTES, openapi, router, serve};

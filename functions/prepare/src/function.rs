@@ -14,6 +14,7 @@ use crate::preparer::{Preparer, Waits};
 /// State of the function: its services.
 pub struct Prepare<S, Q, F> {
     ports: Ports<S, Q, F>,
+    max_file_bytes: u64,
 }
 
 impl<S: Store, Q: Queues, F: Files + MultipartFiles> MessageHandler for Prepare<S, Q, F> {
@@ -21,7 +22,9 @@ impl<S: Store, Q: Queues, F: Files + MultipartFiles> MessageHandler for Prepare<
     const FUNCTION: &'static str = "prepare";
 
     async fn handle(&self, message: CreateMessage, delivery: Delivery) -> Result<String, Box<dyn Error + Send + Sync>> {
-        let preparer = Preparer { ports: &self.ports, waits: Waits::Asynchronously, clock: Timestamp::now };
+        let Self { ports, max_file_bytes } = self;
+        let waits = Waits::Asynchronously;
+        let preparer = Preparer { ports, waits, max_file_bytes: *max_file_bytes, clock: Timestamp::now };
         Ok(format!("{:?}", preparer.deliver(&message, delivery).await?))
     }
 }
@@ -33,5 +36,6 @@ impl<S: Store, Q: Queues, F: Files + MultipartFiles> MessageHandler for Prepare<
 pub async fn serve(aws: &Aws) -> Result<(), lambda_runtime::Error> {
     let ports = Ports { store: aws.store()?, queues: aws.queues(), files: aws.files()? };
     let (queue, retry_base_s) = (aws.queues(), config::retry_base_s()?);
-    batch::serve(Server { handler: Prepare { ports }, queue, retry_base_s }).await
+    batch::serve(Server { handler: Prepare { ports, max_file_bytes: config::max_file_bytes()? }, queue, retry_base_s })
+        .await
 }

@@ -38,6 +38,8 @@ pub struct Preparer<'a, S, Q, F> {
     pub ports: &'a Ports<S, Q, F>,
     /// How the conversion is waited for.
     pub waits: Waits,
+    /// Maximum size of a file, also after it is converted.
+    pub max_file_bytes: u64,
     /// The clock.
     pub clock: fn() -> Timestamp,
 }
@@ -142,9 +144,10 @@ impl<S: Store, Q: Queues, F: Files + MultipartFiles> Preparer<'_, S, Q, F> {
     ) -> Result<Converted, PrepareError> {
         let sheet = self.sheet(job, file).await?;
         let mut limits = Limits::default();
+        limits.output_bytes = limits.output_bytes.min(self.max_file_bytes);
         if job.file() != Some(file) {
             // The splitter holds a corrected file in memory.
-            limits.output_bytes = CORRECTED_BYTES;
+            limits.output_bytes = limits.output_bytes.min(CORRECTED_BYTES);
         }
         let mut progress = Progress::new(self, job, file);
         let mut conversion = Conversion::start(form, file.size_bytes, sheet, limits)?;

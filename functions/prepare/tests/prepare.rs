@@ -66,7 +66,7 @@ impl World {
     }
 
     fn preparer(&self) -> Preparer<'_, MemoryStore, MemoryQueues, MemoryFiles> {
-        Preparer { ports: &self.ports, waits: Waits::Asynchronously, clock }
+        Preparer { ports: &self.ports, waits: Waits::Asynchronously, max_file_bytes: 1 << 30, clock }
     }
 
     /// Splits the job with the message that waits.

@@ -32,4 +32,3 @@ pub use convert::{FoundSheet, Prepared, convert, sheet_choice};
 pub use error::PreparationError;
 pub use limits::Limits;
 pub use longshore_workbooks::SheetChoice;
-pub use table::CELL_ERROR;

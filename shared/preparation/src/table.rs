@@ -3,15 +3,12 @@
 use std::io::{self, Read, Seek, Write};
 use std::ops::ControlFlow;
 
+use longshore_domain::text::CELL_ERROR;
 use longshore_workbooks::{CellValue, Row, Sheet, SheetChoice, Workbook};
 
 use crate::convert::{FoundSheet, LISTED_SHEETS, Prepared, shown_name};
 use crate::error::PreparationError;
 use crate::limits::Limits;
-
-/// The character before the reason of a cell without a usable value, such as `#N/A`. It is no character: the Unicode
-/// Standard reserves it for use within a program ([section 23.7](https://www.unicode.org/versions/latest/)).
-pub const CELL_ERROR: char = '\u{fdd0}';
 
 /// Rows and bytes that are read before the first row is written.
 const FIRST_ROWS: usize = 1_000;

@@ -29,5 +29,5 @@ pub use limits::{Input, ItemShape, TypeLimits};
 pub use processed::{MAX_OUTPUT_BYTES, Outputs, Processed};
 pub use raw_item::{RawItem, Shape};
 pub use record::Record;
-pub(crate) use record::malformed_json;
+pub(crate) use record::{cell_error, first_cell_error, malformed_json};
 pub use registry::{FoundType, Registry};

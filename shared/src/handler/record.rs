@@ -2,6 +2,7 @@
 
 use csv::StringRecord;
 use longshore_domain::ports::StoredRecord;
+use longshore_domain::text::{CELL_ERROR, quoted};
 use longshore_tabular::Cells;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -47,10 +48,11 @@ impl<'a> Record<'a> {
     /// Parses the record with serde.
     ///
     /// # Errors
-    /// `malformed_row` or `malformed_json` with serde's message.
+    /// `cell_error`; `malformed_row` or `malformed_json` with serde's message.
     pub fn parse<T: DeserializeOwned>(&self) -> Result<T, Rejection> {
         match self {
             Self::Row { columns, cells } => {
+                first_cell_error(columns, *cells).map_or(Ok(()), Err)?;
                 let row: StringRecord = cells.utf8_texts().collect();
                 let header = StringRecord::from_iter(columns.iter());
                 row.deserialize(Some(&header)).map_err(|e| Rejection::new("malformed_row", None, e.to_string()))
@@ -65,6 +67,17 @@ impl<'a> Record<'a> {
                 .map_err(|e: serde_json::Error| Rejection::new("malformed_options", None, e.to_string())),
         }
     }
+}
+
+/// Returns the reason to reject a row with a cell that has no usable value.
+pub(crate) fn first_cell_error(columns: &[String], cells: Cells<'_>) -> Option<Rejection> {
+    columns.iter().zip(cells.iter()).find_map(|(column, cell)| cell_error(column, cell))
+}
+
+/// Returns the reason to reject a cell of a workbook that has no usable value, such as `#N/A`.
+pub(crate) fn cell_error(column: &str, cell: &[u8]) -> Option<Rejection> {
+    let reason = std::str::from_utf8(cell).ok()?.strip_prefix(CELL_ERROR)?;
+    Some(Rejection::new("cell_error", Some(column), format!("{}: {reason}", quoted(column))))
 }
 
 /// Returns the reason why a line is not the expected JSON.

@@ -6,7 +6,9 @@ use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use crate::handler::{CellReader, Cells, RawItem, Record, Rejection, Shape, malformed_json, unterminated};
+use crate::handler::{
+    CellReader, Cells, RawItem, Record, Rejection, Shape, first_cell_error, malformed_json, unterminated,
+};
 
 /// An item, which is written as its JSON value.
 pub(crate) enum ItemValue<'a> {
@@ -36,6 +38,7 @@ impl<'a> ItemValue<'a> {
             Shape::Record { format: Format::Csv, columns, bytes, .. } => {
                 let record = Record::row(columns, bytes, cells.read(bytes))?;
                 let Record::Row { columns, cells } = record else { return Err(unterminated(item.number)) };
+                first_cell_error(columns, cells).map_or(Ok(()), Err)?;
                 Ok(Self::Row { columns, cells })
             }
         }
@@ -75,6 +78,7 @@ mod tests {
         let expected = r#"{"b":"1","a":"x \"y\"","ä":""}"#;
         assert_eq!(value(Format::Csv, &["b", "a", "ä"], r#"1,"x ""y""","#), Ok(expected.into()));
         assert_eq!(value(Format::Csv, &["a"], "1,2"), Err("too_many_cells".into()));
+        assert_eq!(value(Format::Csv, &["a", "b"], "1,\u{fdd0}no"), Err("cell_error".into()));
     }
 
     #[test]

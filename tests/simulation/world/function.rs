@@ -183,7 +183,7 @@ pub(super) fn function(shared: Rc<Shared>, work: Work) -> Pin<Box<dyn Future<Out
                 function_end(completer.deliver(&message, failures).await)
             }
             Work::Message(Message::Prepare(message), failures, sent_at) => {
-                let preparer = Preparer { ports, waits: Waits::Blocking, clock };
+                let preparer = Preparer { ports, waits: Waits::Blocking, max_file_bytes: 1 << 30, clock };
                 let delivery = Delivery { deadline, failures, sent_at: Some(sent_at) };
                 function_end(preparer.deliver(&message, delivery).await)
             }

@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 use super::conversion::Conversion;
 use super::options::ImportOptions;
 use crate::formula::original;
-use crate::handler::{Cells, Rejection};
+use crate::handler::{Cells, Rejection, cell_error};
 
 /// A file's columns and its last row.
 #[derive(Debug, Default)]
@@ -46,7 +46,7 @@ struct Column {
 impl Sheet {
     /// Reads cells by header. Unless the options say otherwise, an empty cell is an absent property: CSV cannot
     /// distinguish the two, and `required` then refuses an empty cell. A column without a name is omitted. Also returns
-    /// the error of the first cell whose value is ambiguous; its property is absent.
+    /// the error of the first cell whose value is ambiguous, or that has none; its property is absent.
     pub(super) fn fill(
         &mut self,
         options: &ImportOptions,
@@ -61,6 +61,11 @@ impl Sheet {
         if let Value::Object(row) = &mut self.row {
             for ((column, name), cell) in self.columns.iter().zip(header).zip(cells.iter()) {
                 let Some(property) = &column.property else { continue };
+                if let Some(no_value) = cell_error(name, cell) {
+                    row.remove(property);
+                    error.get_or_insert(no_value);
+                    continue;
+                }
                 let cell = original_text(options.formulas, cell);
                 if let Err(ambiguity) = put(row, property, &column.conversion, &cell) {
                     row.remove(property);

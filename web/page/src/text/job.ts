@@ -151,6 +151,7 @@ export const jobText = {
       schema_max_length: (what) => `${what} is too long:`,
       schema_additional_properties: (what) => `${what} is not in the schema:`,
       missing_key: (what) => `${what} is the key, and is missing or empty`,
+      cell_error: (what) => `${what} has no value:`,
       ambiguous_number: (what) => `${what} can be read as two numbers:`,
       ambiguous_date: (what) => `${what} can be read as two dates:`,
       two_digit_year: (what) => `${what} has a two-digit year:`,
