@@ -11,8 +11,8 @@ use crate::error::PreparationError;
 pub struct Limits {
     /// Maximum size of the output.
     pub output_bytes: u64,
-    /// Maximum size of the output as a multiple of the bytes that were read. Tables of real data stay below 100, and deflate
-    /// below 1,032.
+    /// Maximum size of the output as a multiple of the bytes that were read. Tables of real data stay below 100; deflate
+    /// reaches 1,032.
     pub ratio: u64,
     /// Size of the output up to which the ratio is not considered: a few repeated rows.
     pub free_bytes: u64,
@@ -30,7 +30,7 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             output_bytes: 5 << 30,
-            ratio: 2_000,
+            ratio: 1_000,
             free_bytes: 16 << 20,
             window_bytes: 32 << 20,
             columns: 10_000,

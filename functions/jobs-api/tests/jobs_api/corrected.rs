@@ -72,8 +72,7 @@ async fn an_unusable_corrected_file_is_refused_with_the_reason() {
         (json!(shorter), "file_size_mismatch"),
         (json!(large), "file_too_large"),
     ];
-    for bytes in
-        ["id,name\n1,Ann\n", "row,id\n1,1\n", "row,id,name,id\n", "\n\n", "PK\u{3}\u{4}row,id,name\n", "r\0o\0w\0,\0"]
+    for bytes in ["id,name\n1,Ann\n", "row,id\n1,1\n", "row,id,name,id\n", "\n\n", "%PDF-row,id,name\n", "r\0o\0w\0,\0"]
     {
         table.push((json!(file(&world, bytes).await), "not_a_failures_file"));
     }

@@ -60,12 +60,13 @@ fn escaped_formulas_are_restored_in_cells_and_names() {
 
 #[test]
 fn a_cell_without_a_value_fails_its_row_unless_its_column_is_left_out() {
-    let mut options = options("upsert", Value::Null);
+    let mut left_out = options("upsert", Value::Null);
+    left_out.columns = [("b".to_owned(), None), ("c".to_owned(), None)].into();
+    let options = options("upsert", Value::Null);
     let read = |options: &ImportOptions| row(options, "id,b,c", "1,\u{fdd0}the cell shows #N/A,\u{fdd0}no");
     let (code, field) = rejection(read(&options));
     assert_eq!((code.as_str(), field.as_deref()), ("cell_error", Some("b")));
-    options.columns = [("b".to_owned(), None), ("c".to_owned(), None)].into();
-    assert!(read(&options).is_ok());
+    assert!(read(&left_out).is_ok());
 }
 
 #[test]
