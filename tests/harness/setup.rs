@@ -177,12 +177,13 @@ pub(super) enum JobTypes {
 }
 
 /// The functions, each with a flag: true if it runs job types.
-const FUNCTIONS: [(&str, bool); 12] = [
+const FUNCTIONS: [(&str, bool); 13] = [
     ("upload", false),
     ("inspect", true),
     ("jobs-api", true),
     ("dead-letters", false),
     ("create-job", true),
+    ("prepare", false),
     ("process-item", true),
     ("call-handler", false),
     ("deliver", false),
