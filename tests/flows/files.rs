@@ -35,7 +35,7 @@ fn import(case: &Value) -> Story {
     let name = case["name"].as_str().context("a name")?;
     let upload = stack.client.upload(name.rsplit('/').next().unwrap_or(name), &std::fs::read(folder().join(name))?)?;
     let key = case["columns"][0].as_str().unwrap_or("id");
-    let mut options = json!({ "dataset": dataset("files"), "key": key, "mode": "validate" });
+    let mut options = json!({ "dataset": dataset(&name.replace(['/', '.'], "-")), "key": key, "mode": "validate" });
     options.as_object_mut().into_iter().zip(case["options"].as_object()).for_each(|(all, own)| all.extend(own.clone()));
     let body = json!({ "jobType": "import", "options": options, "reading": case["reading"] });
     let found = stack.client.post(&format!("/api/uploads/{upload}/inspect"), &body)?.expect(200)?;
@@ -69,7 +69,9 @@ fn import(case: &Value) -> Story {
 /// Checks a record of the first row with a key that no other row has.
 fn check_first_record(case: &Value, dataset: &str, key: &str) -> Story {
     let mut by_key: BTreeMap<&str, Vec<&Value>> = BTreeMap::new();
-    for row in array(&case["rows"]) {
+    // Some rows fail by design.
+    let is_different = |row: &Value| array(&case["disagreements"]).any(|other| other["row"] == row["row"]);
+    for row in array(&case["rows"]).filter(|row| !is_different(row)) {
         by_key.entry(row["cells"][0].as_str().unwrap_or_default()).or_default().push(row);
     }
     let has_values = array(&case["values"]).next().is_some();

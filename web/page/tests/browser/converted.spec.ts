@@ -49,7 +49,9 @@ test("a compressed file is shown and imported like the file in it", async ({ pag
   await complete(page);
   await expect(page.getByText("· Compressed with gzip")).toBeVisible();
   expect(await figure(page, "Succeeded")).toBe("3");
-  await expect(await records(page, dataset)).toHaveText([/Cork/, /Galway/, /Sligo/]);
+  const rows = await records(page, dataset);
+  await expect(rows).toHaveCount(3);
+  for (const city of ["Cork", "Galway", "Sligo"]) await expect(rows.filter({ hasText: city })).toHaveCount(1);
 });
 
 test("a job whose file is converted shows the bytes, and afterwards the sheet and the rows", async ({
