@@ -90,16 +90,17 @@ impl PreparationError {
 }
 
 impl From<io::Error> for PreparationError {
-    /// An unexpected end and invalid data are properties of the file; other errors are those of its storage. A limit is
+    /// An unexpected end, and invalid or unsupported data, are properties of the file; other errors are those of its storage. A limit is
     /// passed on as it is.
     fn from(error: io::Error) -> Self {
         if let Some(limit) = Self::of_limit(&error) {
             return limit.clone();
         }
         match error.kind() {
-            io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput | io::ErrorKind::UnexpectedEof => {
-                Self::damaged(error)
-            }
+            io::ErrorKind::InvalidData
+            | io::ErrorKind::InvalidInput
+            | io::ErrorKind::UnexpectedEof
+            | io::ErrorKind::Unsupported => Self::damaged(error),
             kind => Self::Io(kind),
         }
     }

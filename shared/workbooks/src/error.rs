@@ -94,16 +94,17 @@ impl WorkbookError {
 }
 
 impl From<io::Error> for WorkbookError {
-    /// An unexpected end and invalid data are properties of the file; other errors are those of its storage. A limit is
+    /// An unexpected end, and invalid or unsupported data, are properties of the file; other errors are those of its storage. A limit is
     /// passed on as it is.
     fn from(error: io::Error) -> Self {
         if let Some(limit) = error.get_ref().and_then(|inner| inner.downcast_ref::<Self>()) {
             return limit.clone();
         }
         match error.kind() {
-            io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput | io::ErrorKind::UnexpectedEof => {
-                Self::damaged(error)
-            }
+            io::ErrorKind::InvalidData
+            | io::ErrorKind::InvalidInput
+            | io::ErrorKind::UnexpectedEof
+            | io::ErrorKind::Unsupported => Self::damaged(error),
             kind => Self::Io(kind),
         }
     }
