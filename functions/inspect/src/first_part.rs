@@ -7,7 +7,7 @@ use longshore::files::ResumingReader;
 use longshore_domain::group::ChunkPlan;
 use longshore_domain::job::{JobError, SourceFile};
 use longshore_domain::ports::{FileInfo, FileStream, Files, PortError, PortResult, PrefixRemoval, Read};
-use longshore_domain::records::{Form, Format, Sheet};
+use longshore_domain::records::{Form, Sheet};
 use longshore_domain::sheet_rows::SheetRows;
 use longshore_preparation::{Conversion, Limits, Prepared, Step, sheet_choice};
 use tokio::time::{Instant, timeout_at};
@@ -51,10 +51,10 @@ pub async fn convert_first_part(
         match step {
             Step::Read(range) => conversion.answer(read(files, source, range.start, range.end).await?),
             Step::Part(part) => text.extend_from_slice(&part),
-            Step::Ended(Ok(prepared)) if prepared.sheet.is_some() && source.format == Format::JsonLines => {
-                return Ok(Err(sheet_as_json_lines()));
+            Step::Ended(Ok(prepared)) => {
+                let checked = prepared.check_format(source.format);
+                return Ok(checked.map(|()| FirstPart::new(source, form, text, prepared)));
             }
-            Step::Ended(Ok(prepared)) => return Ok(Ok(FirstPart::new(source, form, text, prepared))),
             Step::Ended(Err(error)) => {
                 let Some(code) = error.code() else { return Err(failed(error)) };
                 return Ok(Err(JobError::new(code, error.to_string())));
@@ -97,11 +97,6 @@ fn too_long() -> JobError {
         LONGEST.as_secs()
     );
     JobError::new("inspection_too_long", message)
-}
-
-fn sheet_as_json_lines() -> JobError {
-    let message = "the file is a workbook, and its rows are no JSON Lines; give reading.format csv, or rename the file";
-    JobError::new("sheet_as_json_lines", message)
 }
 
 fn failed<E: Into<Box<dyn std::error::Error + Send + Sync>>>(source: E) -> PortError {

@@ -9,7 +9,7 @@ use longshore_domain::job::{Job, JobError, Preparation, SourceFile, Status, Stop
 use longshore_domain::message::CreateMessage;
 use longshore_domain::ports::{Files, MultipartFiles, PortResult, Queues, Store};
 use longshore_domain::random;
-use longshore_domain::records::{Form, Format};
+use longshore_domain::records::Form;
 use longshore_domain::timestamp::Timestamp;
 use longshore_preparation::{Conversion, Limits, SheetChoice, Step, sheet_choice};
 
@@ -176,8 +176,8 @@ impl<S: Store, Q: Queues, F: Files + MultipartFiles> Preparer<'_, S, Q, F> {
                 Step::Part(part) => upload.push(part).await?,
             }
         };
-        if prepared.sheet.is_some() && file.format == Format::JsonLines {
-            return Ok(Converted::Refused(sheet_as_json_lines()));
+        if let Err(error) = prepared.check_format(file.format) {
+            return Ok(Converted::Refused(error));
         }
         // The folder of a deleted job can be removed at any time.
         if !progress.is_wanted().await? {
@@ -209,11 +209,6 @@ impl<S: Store, Q: Queues, F: Files + MultipartFiles> Preparer<'_, S, Q, F> {
         let definition = self.ports.store.definition(job.job_id).await?;
         Ok(sheet_choice(definition.and_then(|definition| definition.sheet)))
     }
-}
-
-fn sheet_as_json_lines() -> JobError {
-    let message = "the file is a workbook, and its rows are no JSON Lines; give reading.format csv, or rename the file";
-    JobError::new("sheet_as_json_lines", message)
 }
 
 fn too_long(file: &SourceFile) -> JobError {

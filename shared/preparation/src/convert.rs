@@ -10,8 +10,8 @@ use crate::limits::{Bounded, Counted, Limits};
 use crate::table;
 use crate::text::Text;
 use crate::unpack;
-use longshore_domain::job::{Original, SourceFile};
-use longshore_domain::records::{Form, Sheet};
+use longshore_domain::job::{JobError, Original, SourceFile};
+use longshore_domain::records::{Form, Format, Sheet};
 
 /// What a conversion has written.
 #[derive(Clone, Eq, PartialEq, Debug, Default)]
@@ -29,6 +29,19 @@ pub struct Prepared {
 }
 
 impl Prepared {
+    /// Refuses a sheet whose rows would be read in another format than CSV.
+    ///
+    /// # Errors
+    /// `sheet_as_json_lines`.
+    pub fn check_format(&self, format: Format) -> Result<(), JobError> {
+        if self.sheet.is_none() || format == Format::Csv {
+            return Ok(());
+        }
+        let message =
+            "the file is a workbook, and its rows are no JSON Lines; give reading.format csv, or rename the file";
+        Err(JobError::new("sheet_as_json_lines", message))
+    }
+
     /// Returns what the job keeps of the file of this form that was converted.
     pub fn original(&self, file: &SourceFile, form: Form) -> Original {
         let rows = rows(&self.row_steps);
