@@ -19,6 +19,7 @@ mod job_types;
 mod ledger;
 mod limits;
 mod preparations;
+mod presets;
 mod queues;
 mod record_deletes;
 mod record_fixtures;

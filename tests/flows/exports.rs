@@ -124,6 +124,28 @@ fn the_lines_of_an_export_are_imported_without_a_difference() -> Story {
     Ok(())
 }
 
+#[test]
+fn an_export_with_other_headings_maps_by_itself_when_it_comes_back() -> Story {
+    let (stack, name) = (stack(), dataset("headings"));
+    let records: Vec<_> = (0..5).map(|n| json!({ "id": format!("k{n}"), "city": "K\u{f6}ln", "note": "x" })).collect();
+    import(stack, "file.jsonl", &lines(&records), &json!({ "dataset": name, "key": "id" }))?;
+    let before = data(stack, &name)?;
+    let columns = json!([{ "name": "city", "as": "Ort" }, { "name": "id", "as": "Nr" }, { "name": "note" }]);
+    for (format, file) in [("csv", "results.csv"), ("xlsx", "results.xlsx")] {
+        let (_, exported) = export(stack, &name, &json!({ "format": format, "columns": columns }), file)?;
+        let upload = stack.client.upload(file, &exported)?;
+        let body = json!({ "jobType": "import", "options": { "dataset": name, "key": "id" } });
+        let found = stack.client.post(&format!("/api/uploads/{upload}/inspect"), &body)?.expect(200)?;
+        let expected = json!({ "Nr": "id", "Ort": "city" });
+        ensure!(found["request"]["options"]["columns"] == expected, "{found}");
+        let job = stack.client.post("/api/jobs", &found["request"])?.expect(202)?;
+        let ended = Watch::new(stack, job["jobId"].as_str().context("no id")?).end()?;
+        assert_eq!(counts(&ended), [5, 0, 0], "{ended}");
+        assert_eq!(data(stack, &name)?, before, "{format}");
+    }
+    Ok(())
+}
+
 /// The latency of the first reads keeps the export from passing the other jobs.
 #[test]
 fn every_key_of_the_walk_is_accounted_for_while_other_jobs_write() -> Story {

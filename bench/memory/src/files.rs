@@ -23,6 +23,7 @@ use longshore_testing::{MemoryFiles, MemoryRecords};
 use rust_xlsxwriter::Workbook;
 use serde_json::json;
 
+use crate::bombs;
 use crate::goal::{self, Goal};
 use crate::job::{Request, run as run_job, runtime};
 use crate::statistics::median;
@@ -58,6 +59,9 @@ const KINDS: [&str; 8] = [
 /// The input of each measurement.
 const INPUTS: [usize; KINDS.len()] = [0, 1, 2, 2, 3, 3, 4, 5];
 
+/// Number of the measurement of a file that unpacks to far more than its size, or declares so.
+const BOMB: usize = KINDS.len();
+
 /// A measurement: seconds, and the peak of the memory above that of the input, in MiB.
 #[derive(Copy, Clone)]
 struct Measured {
@@ -77,9 +81,16 @@ pub(crate) fn measure() -> Result<String> {
     for run in 1..=RUNS {
         for (index, kind) in KINDS.iter().enumerate() {
             eprintln!("run {run} of {RUNS}: {kind}");
-            runs[index].push(in_process(index, &folder.path().join(INPUTS[index].to_string()))?);
+            runs[index].push(in_process(index, kind, &folder.path().join(INPUTS[index].to_string()))?);
         }
     }
+    let bombs = bombs::files()?.into_iter().map(|(name, file)| {
+        eprintln!("{name}");
+        let path = folder.path().join("bomb");
+        std::fs::write(&path, file)?;
+        Ok((name, in_process(BOMB, name, &path)?))
+    });
+    let bombs: Vec<(&str, Measured)> = bombs.collect::<Result<_>>()?;
     let medians = runs.iter().map(|runs| Measured {
         seconds: median(runs.iter().map(|run: &Measured| run.seconds)),
         peak_mib: median(runs.iter().map(|run| run.peak_mib)),
@@ -114,23 +125,36 @@ pub(crate) fn measure() -> Result<String> {
         },
         within("inspection of 100 MB of CSV: less than 300 ms", inspect_csv, 0.3),
         within("inspection of a workbook of 20 MB: less than 2 s", inspect_workbook, 2.0),
+        within("each file that unpacks to far more than its size: less than 2 s", slowest(&bombs), 2.0),
+        Goal {
+            name: "the same: up to 128 MiB of memory besides the file",
+            measured: format!("{:.0} MiB", largest(&bombs)),
+            is_met: largest(&bombs) <= 128.0,
+        },
     ]);
-    let rows = KINDS.iter().zip(&medians).map(|(kind, measured)| {
-        vec![(*kind).to_owned(), format!("{:.3}", measured.seconds), format!("{:.0}", measured.peak_mib)]
-    });
-    markdown::table(
-        &mut text,
-        "Files",
-        &["measurement", "seconds", "peak memory besides the file, MiB"],
-        rows.collect(),
-    );
+    let row = |(kind, measured): (&str, &Measured)| {
+        vec![kind.to_owned(), format!("{:.3}", measured.seconds), format!("{:.0}", measured.peak_mib)]
+    };
+    let columns = ["measurement", "seconds", "peak memory besides the file, MiB"];
+    markdown::table(&mut text, "Files", &columns, KINDS.into_iter().zip(&medians).map(row).collect());
+    let bombs = bombs.iter().map(|(name, measured)| (*name, measured));
+    markdown::table(&mut text, "Preparation of hostile files", &columns, bombs.map(row).collect());
     Ok(text)
 }
 
-fn in_process(index: usize, input: &Path) -> Result<Measured> {
+fn slowest(bombs: &[(&str, Measured)]) -> Measured {
+    let slower = |one: Measured, other: Measured| if one.seconds < other.seconds { other } else { one };
+    bombs.iter().map(|(_, measured)| *measured).fold(Measured { seconds: 0.0, peak_mib: 0.0 }, slower)
+}
+
+fn largest(bombs: &[(&str, Measured)]) -> f64 {
+    bombs.iter().map(|(_, measured)| measured.peak_mib).fold(0.0, f64::max)
+}
+
+fn in_process(index: usize, name: &str, input: &Path) -> Result<Measured> {
     let mut command = Command::new(std::env::current_exe()?);
     let output = command.args([ARGUMENT, &index.to_string()]).arg(input).stderr(Stdio::inherit()).output()?;
-    ensure!(output.status.success(), "the process of {:?} failed", KINDS[index]);
+    ensure!(output.status.success(), "the process of {name:?} failed");
     let text = String::from_utf8(output.stdout)?;
     let (seconds, peak) = text.trim().split_once(' ').context("two numbers")?;
     Ok(Measured { seconds: seconds.parse()?, peak_mib: peak.parse()? })
@@ -166,6 +190,14 @@ pub(crate) fn run(index: &str, input: &str) -> Result<()> {
         })?,
         5 => measured(&file, |file| prepare(Form::Workbook, file))?,
         6 | 7 => inspection(file)?,
+        BOMB => measured(&file, |file| {
+            let form = Form::detect(file).context("a form")?;
+            match prepare(form, file) {
+                Ok(()) => eprintln!("  is converted"),
+                Err(refused) => eprintln!("  is refused: {refused}"),
+            }
+            Ok(())
+        })?,
         other => bail!("there is no measurement {other}"),
     };
     println!("{seconds} {peak_mib}");
@@ -217,8 +249,9 @@ fn inspection(file: Vec<u8>) -> Result<Measured> {
     let options =
         json!({ "dataset": "bench", "key": "id", "schema": { "properties": { "amount": { "type": "number" } } } });
     let intended = || -> Result<_> {
+        let options = options.clone();
         let prepared = job_type.prepare(&options).map_err(|error| anyhow::anyhow!("{error:?}"))?;
-        Ok(Some(Intended { job_type, options: &options, prepared }))
+        Ok(Some(Intended { job_type, options, prepared, presets: Vec::new() }))
     };
     let runtime = runtime()?;
     let (before, began) = (memory_mib("VmRSS:")?, Instant::now());

@@ -10,6 +10,7 @@
 //! encodings.
 
 mod assembly;
+mod bombs;
 mod cases;
 mod counted;
 mod files;

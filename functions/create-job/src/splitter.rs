@@ -2,6 +2,7 @@
 
 use longshore::chunk::{complete_if_done, roll_up, stop_job};
 use longshore::handler::Registry;
+use longshore::job_types::learnt_preset;
 use longshore::ports::Ports;
 use longshore_domain::group::{ChunkPlan, GroupPlan};
 use longshore_domain::job::{Job, JobError, Preparation, SourceFile, Status, Stop, Transition};
@@ -86,6 +87,18 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
         Ok(SplitEnd::Continued)
     }
 
+    /// Stores what the job teaches about the mapping of its dataset's files: it has been split, so its header was accepted.
+    async fn learn_preset(&self, job: &Job) -> Result<(), Halt> {
+        if job.generation > 0 || job.source.is_none() {
+            return Ok(());
+        }
+        let definition = self.ports.store.definition(job.job_id).await?;
+        if let Some((dataset, learnt)) = definition.and_then(|definition| learnt_preset(job, &definition)) {
+            self.ports.store.put_preset(&dataset, &learnt).await?;
+        }
+        Ok(())
+    }
+
     /// Makes the item count final. Requests completion if every group is already done.
     pub(crate) async fn end(
         &self,
@@ -96,6 +109,7 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
     ) -> Result<SplitEnd, Halt> {
         let mut issues = [issues, &self.corrected_findings(job, deadline).await?].concat();
         issues.extend(self.too_slow(job).await?);
+        self.learn_preset(job).await?;
         match self.ports.store.end_split(job, groups, &issues, (self.clock)()).await? {
             Transition::Made(job) => {
                 complete_if_done(self.ports, &job).await?;

@@ -12,11 +12,14 @@ use longshore::header::check_sheet;
 use longshore::http::{Access, Answer, Bad, Checked, Failure, Fields, JsonFields, PathText, Tenant, count_work_call};
 use longshore::inspection::{Inspected, Inspection, Intended, inspect as inspect_file};
 use longshore::job_request::{KnownTypes, ParsedReading, find_upload, prepare_options, read_reading, source_file};
+use longshore::job_types::import;
 use longshore::openapi::CacheNoStore;
 use longshore::problem::{Kind, Problem};
+use longshore_domain::dataset::Dataset;
 use longshore_domain::ids::FileGuid;
 use longshore_domain::job::SourceFile;
-use longshore_domain::ports::{Files, JobStore, JobTypes, TenantCounts, Upload};
+use longshore_domain::ports::{Files, JobStore, JobTypes, Presets, TenantCounts, Upload};
+use longshore_domain::preset::LearntPreset;
 use longshore_domain::rate::Rate;
 use longshore_domain::records::Form;
 use longshore_domain::timestamp::Timestamp;
@@ -85,7 +88,7 @@ pub(crate) async fn inspect<S, F>(
     JsonFields(fields): JsonFields<BODY_BYTES>,
 ) -> Answer
 where
-    S: JobStore + JobTypes + TenantCounts,
+    S: JobStore + JobTypes + TenantCounts + Presets,
     F: Files,
 {
     let Inspections { store, files, registry, clock, .. } = &*inspections;
@@ -101,7 +104,11 @@ where
     let file_guid = upload.file_guid;
     let source =
         source_file(files, upload, request.reading.clone(), inspections.max_file_bytes).await?.map_err(refused)?;
-    let intended = request.intended(prepared);
+    let presets = match request.dataset(&tenant) {
+        Some(dataset) => store.presets(&dataset).await?,
+        None => Vec::new(),
+    };
+    let intended = request.intended(prepared, presets);
     let (prepared, mut found) = match inspect_file(files, &source, request.reading.csv, intended).await? {
         Inspected::Found(found) => (None, found),
         Inspected::Unprepared(form, intended) => inspect_prepared(files, &source, form, &request, intended).await?,
@@ -180,9 +187,15 @@ impl<'a> Request<'a> {
         Ok(Self { job_type, options: options.unwrap_or_else(|| Value::Object(Map::new())), reading })
     }
 
-    fn intended(&self, prepared: Option<Box<dyn PreparedJob>>) -> Option<Intended<'_>> {
+    /// Returns the dataset of an import.
+    fn dataset(&self, tenant: &Tenant) -> Option<Dataset> {
+        self.job_type.filter(|job_type| job_type.name() == import::NAME)?;
+        Dataset::named(tenant.0.clone(), self.options.get("dataset")?.as_str()?).ok()
+    }
+
+    fn intended(&self, prepared: Option<Box<dyn PreparedJob>>, presets: Vec<LearntPreset>) -> Option<Intended<'_>> {
         let (job_type, prepared) = self.job_type.zip(prepared)?;
-        Some(Intended { job_type, options: &self.options, prepared })
+        Some(Intended { job_type, options: self.options.clone(), prepared, presets })
     }
 }
 

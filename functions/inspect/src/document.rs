@@ -3,6 +3,7 @@
 use longshore::inspection::{FoundColumn, FoundRow, Inspection};
 use longshore_domain::ids::FileGuid;
 use longshore_domain::job::{JobError, SourceFile};
+use longshore_domain::preset::Preset;
 use longshore_domain::records::{Form, Format, GivenReading, Reading};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -33,6 +34,10 @@ pub struct InspectionDocument {
     /// The error with which a job would fail before its first row.
     #[schema(required = true)]
     pub error: Option<JobError>,
+    /// The mapping of the dataset's last import or export, as far as the file has its columns; `null` if there is none, or
+    /// no import was named. It is in `request` if the options have neither `columns` nor `values`.
+    #[schema(required = true)]
+    pub preset: Option<Preset>,
     /// A request for a job that reads the file so, with what was found; `null` if that job would fail, or no job type was
     /// named.
     #[schema(required = true, value_type = Option<Object>)]
@@ -81,7 +86,7 @@ impl InspectionDocument {
         found: Inspection,
         job_type: Option<&str>,
     ) -> Self {
-        let Inspection { reading, columns, rows, issues, error, options } = found;
+        let Inspection { reading, columns, rows, issues, error, preset, options } = found;
         let request = job_type.zip(options).map(|(job_type, options)| {
             let mut reading_given = json!(reading.map(GivenReading::from).unwrap_or_default());
             reading_given["format"] = json!(source.format);
@@ -90,6 +95,7 @@ impl InspectionDocument {
             }
             json!({ "jobType": job_type, "fileGuid": id, "reading": reading_given, "options": options })
         });
-        Self { file_guid: id, format: source.format, prepared, reading, columns, rows, issues, error, request }
+        let format = source.format;
+        Self { file_guid: id, format, prepared, reading, columns, rows, issues, error, preset, request }
     }
 }

@@ -67,6 +67,7 @@ pub(crate) fn example() -> InspectionDocument {
         rows: vec![row(1, ["1", "ann@example.com"]), row(2, ["2", "bob@example.com"])],
         issues: Vec::new(),
         error: None,
+        preset: None,
         request: Some(json!({
             "jobType": "import",
             "fileGuid": GUID,

@@ -6,7 +6,7 @@ use axum::Router;
 use longshore::config::{self, Aws};
 use longshore::handler::Registry;
 use longshore::http::{self, CallLimit};
-use longshore_domain::ports::{Files, JobStore, JobTypes, TenantCounts, TenantLimits};
+use longshore_domain::ports::{Files, JobStore, JobTypes, Presets, TenantCounts, TenantLimits};
 use longshore_domain::timestamp::Timestamp;
 
 use crate::call;
@@ -14,14 +14,14 @@ use crate::call::Inspections;
 
 longshore::routes! {
     openapi();
-    [S: JobStore + JobTypes + TenantCounts + 'static, F: Files + 'static] Arc<Inspections<S, F>>;
+    [S: JobStore + JobTypes + TenantCounts + Presets + 'static, F: Files + 'static] Arc<Inspections<S, F>>;
     POST "/api/uploads/{fileGuid}/inspect"  call::inspect<S, F> costs 0,
 }
 
 /// Returns the function as a router.
 pub fn router<S, F>(inspections: Inspections<S, F>) -> Router
 where
-    S: JobStore + JobTypes + TenantCounts + 'static,
+    S: JobStore + JobTypes + TenantCounts + Presets + 'static,
     F: Files + 'static,
 {
     let limit = CallLimit::new(inspections.tenant_calls, inspections.clock);

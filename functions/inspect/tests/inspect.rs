@@ -11,8 +11,10 @@ use lambda_http::{Context, RequestExt};
 use longshore::http::Access;
 use longshore::job_types::builtin;
 use longshore::ports::upload_key;
+use longshore_domain::dataset::Dataset;
 use longshore_domain::ids::FileGuid;
-use longshore_domain::ports::{JobStore, TenantLimits, Upload};
+use longshore_domain::ports::{JobStore, Presets, TenantLimits, Upload};
+use longshore_domain::preset::{LearntFrom, LearntPreset};
 use longshore_domain::rate::Rate;
 use longshore_domain::tenant::TenantId;
 use longshore_domain::timestamp::Timestamp;
@@ -134,6 +136,29 @@ async fn the_request_of_an_inspection_reads_the_file_so() {
     let again = json!({ "jobType": "import", "options": request["options"], "reading": request["reading"] });
     let (status, again) = world.inspect(&id, &again).await;
     assert_eq!((status, &again["request"], &again["rows"]), (200, request, &found["rows"]));
+}
+
+#[tokio::test]
+async fn the_preset_of_the_tenants_dataset_is_used() {
+    let world = World::new();
+    let id = world.upload("acme", "preise.csv", Some(GERMAN)).await.to_string();
+    let preset = json!({ "key": "id", "columns": { "Nr": "id", "Seit": null, "Ort": "city" }, "values": {} });
+    for (tenant, name) in [("acme", "prices"), ("other", "theirs")] {
+        let dataset = Dataset::named(TenantId::from_static(tenant), name).unwrap();
+        let preset = serde_json::from_value(preset.clone()).unwrap();
+        let learnt = LearntPreset { from: LearntFrom::Import, at: NOW, preset };
+        world.store.put_preset(&dataset, &learnt).await.unwrap();
+    }
+    let request = |dataset| json!({ "jobType": "import", "options": { "dataset": dataset, "key": "id" } });
+    let (_, found) = world.inspect(&id, &request("prices")).await;
+    let columns = json!({ "Nr": "id", "Seit": null });
+    assert_eq!(found["preset"], json!({ "key": "id", "columns": columns, "values": {} }));
+    assert_eq!(
+        (&found["request"]["options"]["columns"], &found["issues"][0]["code"]),
+        (&columns, &json!("preset_used"))
+    );
+    let (_, found) = world.inspect(&id, &request("theirs")).await;
+    assert_eq!((&found["preset"], &found["error"]["code"]), (&Value::Null, &json!("key_column_missing")));
 }
 
 #[tokio::test]

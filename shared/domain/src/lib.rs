@@ -48,6 +48,7 @@ pub mod next_tries;
 pub mod outcome;
 pub mod parts;
 pub mod ports;
+pub mod preset;
 pub mod progress;
 pub mod random;
 pub mod rate;

@@ -1,6 +1,6 @@
 //! A ZIP archive with one file.
 
-use std::io::{Read, Seek, SeekFrom, Write};
+use std::io::{Read, Seek, SeekFrom};
 
 use zip::result::ZipError;
 use zip::{CompressionMethod, ZipArchive};
@@ -8,7 +8,7 @@ use zip::{CompressionMethod, ZipArchive};
 use crate::convert::shown_name;
 use crate::error::PreparationError;
 use crate::limits::Counted;
-use crate::unpack;
+use crate::sink::{Sink, copy};
 
 /// Maximum number of entries, and of the names that a message lists with the characters of each.
 const ENTRIES: usize = 1_000;
@@ -30,7 +30,7 @@ pub(crate) fn is_workbook<R: Read + Seek>(file: &mut Counted<R>) -> Result<bool,
 /// Writes the only file of an archive, and its name.
 pub(crate) fn only_file<R: Read + Seek>(
     file: &mut Counted<R>,
-    sink: &mut impl Write,
+    sink: &mut impl Sink,
     file_name: &mut Option<String>,
 ) -> Result<(), PreparationError> {
     let mut archive = open(file)?;
@@ -58,7 +58,7 @@ pub(crate) fn only_file<R: Read + Seek>(
         (_, CompressionMethod::Stored | CompressionMethod::Deflated) => drop(entry),
         (_, method) => return Err(PreparationError::Method(method.to_string())),
     }
-    unpack::copy(archive.by_index(index).map_err(refused)?, sink)
+    copy(archive.by_index(index).map_err(refused)?, sink)
 }
 
 /// Opens an archive, of which only the directory is read.

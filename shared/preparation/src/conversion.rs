@@ -12,6 +12,7 @@ use tokio::sync::mpsc;
 use crate::convert::{Prepared, convert};
 use crate::error::PreparationError;
 use crate::limits::Limits;
+use crate::sink::{BLOCK_BYTES, Sink};
 use longshore_workbooks::SheetChoice;
 
 /// Bytes of the first read after a change of the position, and of the largest read. Each read of a file that is read from
@@ -50,8 +51,16 @@ impl Conversion {
         let (steps, received) = mpsc::channel(1);
         let (answers, answered) = sync_channel(1);
         let run = move || {
-            let file = RemoteFile { steps: steps.clone(), answered, size_bytes, at: 0, block: Vec::new(), block_at: 0 };
-            let mut parts = Parts { steps: steps.clone(), part: Vec::new() };
+            let file = RemoteFile {
+                steps: steps.clone(),
+                answered,
+                size_bytes,
+                at: 0,
+                block: Vec::new(),
+                block_at: 0,
+                ahead: None,
+            };
+            let mut parts = Parts { steps: steps.clone(), part: Vec::new(), length: 0 };
             let prepared = convert(form, file, &sheet, &limits, &mut parts).and_then(|prepared| {
                 parts.finish()?;
                 Ok(prepared)
@@ -98,27 +107,45 @@ struct RemoteFile {
     /// The bytes that were read last, from `block_at` on.
     block: Vec<u8>,
     block_at: u64,
+    /// Bytes that were asked for while the ones before are used, and not received yet.
+    ahead: Option<Range<u64>>,
 }
 
 impl RemoteFile {
-    /// Reads the bytes from the position on.
+    /// Reads the bytes from the position on. While a file is read in order, the next bytes are on their way.
     fn fetch(&mut self) -> io::Result<()> {
-        let is_next = self.at == self.block_at + self.block.len() as u64;
-        let length = if is_next {
-            (self.block.len() as u64 * 4).clamp(FIRST_READ_BYTES, MAX_READ_BYTES)
-        } else {
-            FIRST_READ_BYTES
-        };
-        let range = self.at..self.size_bytes.min(self.at + length);
-        let expected = range.end - range.start;
+        let next = self.block_at + self.block.len() as u64;
+        let mut length = (self.block.len() as u64 * 4).clamp(FIRST_READ_BYTES, MAX_READ_BYTES);
         self.block = Vec::new();
-        self.steps.blocking_send(Step::Read(range)).map_err(|_| gone())?;
-        let block = self.answered.recv().map_err(|_| gone())?;
-        if block.len() as u64 != expected {
-            return Err(io::ErrorKind::ConnectionAborted.into());
+        let range = match self.ahead.take() {
+            Some(ahead) if self.at == next => ahead,
+            unused => {
+                unused.map(|range| self.receive(&range)).transpose()?;
+                length = if self.at == next { length } else { FIRST_READ_BYTES };
+                self.ask(self.at, length)?
+            }
+        };
+        (self.block, self.block_at) = (self.receive(&range)?, range.start);
+        if self.at == next && range.end < self.size_bytes {
+            self.ahead = Some(self.ask(range.end, (length * 4).min(MAX_READ_BYTES))?);
         }
-        (self.block, self.block_at) = (block, self.at);
         Ok(())
+    }
+
+    /// Asks for bytes, and returns their range.
+    fn ask(&self, start: u64, length: u64) -> io::Result<Range<u64>> {
+        let range = start..self.size_bytes.min(start + length);
+        self.steps.blocking_send(Step::Read(range.clone())).map_err(|_| gone())?;
+        Ok(range)
+    }
+
+    fn receive(&self, range: &Range<u64>) -> io::Result<Vec<u8>> {
+        let block = self.answered.recv().map_err(|_| gone())?;
+        if block.len() as u64 == range.end - range.start {
+            Ok(block)
+        } else {
+            Err(io::ErrorKind::ConnectionAborted.into())
+        }
     }
 }
 
@@ -153,30 +180,52 @@ impl Seek for RemoteFile {
 /// A writer that collects parts for the caller.
 struct Parts {
     steps: mpsc::Sender<Step>,
+    /// Space for a whole part; empty before its first byte. Only what is written of it takes memory.
     part: Vec<u8>,
+    /// Length of what is written of it.
+    length: usize,
 }
 
 impl Parts {
+    /// Returns free space of up to this size.
+    fn space(&mut self, bytes: usize) -> &mut [u8] {
+        if self.part.is_empty() {
+            self.part = vec![0; PART_BYTES];
+        }
+        &mut self.part[self.length..PART_BYTES.min(self.length + bytes)]
+    }
+
+    /// Adds bytes that were written to the space.
+    fn add(&mut self, bytes: usize) -> io::Result<()> {
+        self.length += bytes;
+        if self.length == PART_BYTES { self.send() } else { Ok(()) }
+    }
+
     fn send(&mut self) -> io::Result<()> {
-        let part = std::mem::take(&mut self.part);
+        let mut part = std::mem::take(&mut self.part);
+        part.truncate(std::mem::take(&mut self.length));
         self.steps.blocking_send(Step::Part(part)).map_err(|_| gone())
     }
 
     fn finish(&mut self) -> io::Result<()> {
-        if self.part.is_empty() { Ok(()) } else { self.send() }
+        if self.length == 0 { Ok(()) } else { self.send() }
+    }
+}
+
+impl Sink for Parts {
+    fn fill(&mut self, read: &mut dyn FnMut(&mut [u8]) -> io::Result<usize>) -> io::Result<usize> {
+        let filled = read(self.space(BLOCK_BYTES))?;
+        self.add(filled)?;
+        Ok(filled)
     }
 }
 
 impl Write for Parts {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if self.part.capacity() == 0 {
-            self.part.reserve(PART_BYTES.min(bytes.len().next_power_of_two().max(64 << 10)));
-        }
-        let length = bytes.len().min(PART_BYTES - self.part.len());
-        self.part.extend_from_slice(&bytes[..length]);
-        if self.part.len() == PART_BYTES {
-            self.send()?;
-        }
+        let space = self.space(bytes.len());
+        let length = space.len();
+        space.copy_from_slice(&bytes[..length]);
+        self.add(length)?;
         Ok(length)
     }
 

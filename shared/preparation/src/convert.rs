@@ -7,6 +7,7 @@ use longshore_workbooks::SheetChoice;
 use crate::archive;
 use crate::error::PreparationError;
 use crate::limits::{Bounded, Counted, Limits};
+use crate::sink::{Sink, copy};
 use crate::table;
 use crate::text::Text;
 use crate::unpack;
@@ -105,7 +106,7 @@ pub fn convert<R: Read + Seek>(
     file: R,
     sheet: &SheetChoice,
     limits: &Limits,
-    sink: impl Write,
+    sink: impl Sink,
 ) -> Result<Prepared, PreparationError> {
     let mut file = Counted::new(file);
     let read = file.read_bytes();
@@ -122,7 +123,7 @@ pub fn convert<R: Read + Seek>(
         Form::Gzip => unpack::gzip(file, &mut text),
         Form::Zstd => unpack::zstandard(file, limits, &mut text),
         Form::Zip => archive::only_file(&mut file, &mut text, &mut prepared.file),
-        Form::Utf16 | Form::Workbook => unpack::copy(file, &mut text),
+        Form::Utf16 | Form::Workbook => copy(file, &mut text),
     };
     enough(copied)?;
     prepared.bytes = text.finish()?.written;

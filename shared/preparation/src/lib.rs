@@ -15,6 +15,7 @@
 //! | `archive` | a ZIP archive with one file |
 //! | `table` | a sheet of a workbook as CSV |
 //! | `text` | the unpacked bytes as text that can be split; UTF-16 as UTF-8 |
+//! | `sink` | a writer into which bytes are unpacked |
 //! | `limits` | the limits, and a writer that observes them |
 //! | `error` | the reasons to refuse a file |
 
@@ -23,6 +24,7 @@ mod conversion;
 mod convert;
 mod error;
 mod limits;
+mod sink;
 mod table;
 mod text;
 mod unpack;
@@ -32,3 +34,4 @@ pub use convert::{FoundSheet, Prepared, convert, sheet_choice};
 pub use error::PreparationError;
 pub use limits::Limits;
 pub use longshore_workbooks::SheetChoice;
+pub use sink::Sink;

@@ -5,6 +5,7 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::rc::Rc;
 
 use crate::error::PreparationError;
+use crate::sink::Sink;
 
 /// Limits of a conversion.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
@@ -99,18 +100,31 @@ impl<W> Bounded<W> {
     }
 }
 
-impl<W: Write> Write for Bounded<W> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let written = self.written + bytes.len() as u64;
-        if written > self.limits.output_bytes {
+impl<W> Bounded<W> {
+    /// Counts bytes that were written.
+    fn count(&mut self, bytes: usize) -> io::Result<usize> {
+        self.written += bytes as u64;
+        if self.written > self.limits.output_bytes {
             return Err(PreparationError::TooLarge(self.limits.output_bytes).into());
         }
-        if written > self.limits.free_bytes && written / self.limits.ratio > self.read.get() {
+        if self.written > self.limits.free_bytes && self.written / self.limits.ratio > self.read.get() {
             return Err(PreparationError::Ratio(self.limits.ratio).into());
         }
+        if self.written >= self.limits.enough_bytes { Err(PreparationError::Enough.into()) } else { Ok(bytes) }
+    }
+}
+
+impl<W: Sink> Sink for Bounded<W> {
+    fn fill(&mut self, read: &mut dyn FnMut(&mut [u8]) -> io::Result<usize>) -> io::Result<usize> {
+        let filled = self.sink.fill(read)?;
+        self.count(filled)
+    }
+}
+
+impl<W: Write> Write for Bounded<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.sink.write_all(bytes)?;
-        self.written = written;
-        if written >= self.limits.enough_bytes { Err(PreparationError::Enough.into()) } else { Ok(bytes.len()) }
+        self.count(bytes.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {

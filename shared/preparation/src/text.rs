@@ -6,12 +6,10 @@ use encoding_rs::{Decoder, DecoderResult, Encoding, UTF_16BE, UTF_16LE};
 use longshore_domain::records::Form;
 
 use crate::error::PreparationError;
+use crate::sink::{BLOCK_BYTES, Sink};
 
 /// Bytes that are inspected before the first ones are written.
 const HEAD_BYTES: usize = 64 << 10;
-
-/// Bytes of UTF-8 that are decoded at once.
-const DECODED_BYTES: usize = 64 << 10;
 
 /// Byte for a code unit without a meaning, such as half of a surrogate pair. It is no UTF-8, so its row fails as one with
 /// a bad byte does in any other encoding.
@@ -90,6 +88,18 @@ impl<W: Write> Write for Text<W> {
     }
 }
 
+impl<W: Sink> Sink for Text<W> {
+    fn fill(&mut self, read: &mut dyn FnMut(&mut [u8]) -> io::Result<usize>) -> io::Result<usize> {
+        if let State::AsItIs = self.state {
+            return self.sink.fill(read);
+        }
+        let mut block = vec![0; BLOCK_BYTES];
+        let filled = read(&mut block)?;
+        self.write_all(&block[..filled])?;
+        Ok(filled)
+    }
+}
+
 /// Takes an output of which no more is needed for a success.
 fn enough(error: io::Error) -> io::Result<()> {
     match PreparationError::of_limit(&error) {
@@ -104,7 +114,7 @@ fn utf16(head: &[u8]) -> &'static Encoding {
 }
 
 fn decode(decoder: &mut Decoder, mut bytes: &[u8], is_last: bool, sink: &mut impl Write) -> io::Result<()> {
-    let mut decoded = vec![0; DECODED_BYTES];
+    let mut decoded = vec![0; BLOCK_BYTES];
     loop {
         let (result, read, written) = decoder.decode_to_utf8_without_replacement(bytes, &mut decoded, is_last);
         sink.write_all(&decoded[..written])?;

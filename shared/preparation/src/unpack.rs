@@ -1,18 +1,16 @@
 //! gzip and Zstandard.
 
-use std::io::{self, BufRead, BufReader, Read, Write};
+use std::io::{self, BufRead, BufReader, Read};
 
 use flate2::bufread::GzDecoder;
 use zstd::Decoder;
 
 use crate::error::PreparationError;
 use crate::limits::Limits;
-
-/// Bytes that are unpacked at once.
-const BLOCK_BYTES: usize = 64 << 10;
+use crate::sink::{BLOCK_BYTES, Sink, copy};
 
 /// Writes the content of all gzip members. Some programs pad files with zeros behind the last one.
-pub(crate) fn gzip(file: impl Read, sink: &mut impl Write) -> Result<(), PreparationError> {
+pub(crate) fn gzip(file: impl Read, sink: &mut impl Sink) -> Result<(), PreparationError> {
     let mut file = BufReader::with_capacity(BLOCK_BYTES, file);
     while has_member(&mut file)? {
         copy(GzDecoder::new(&mut file), sink)?;
@@ -35,7 +33,7 @@ fn has_member(file: &mut impl BufRead) -> io::Result<bool> {
 }
 
 /// Writes the content of all Zstandard frames.
-pub(crate) fn zstandard(file: impl Read, limits: &Limits, sink: &mut impl Write) -> Result<(), PreparationError> {
+pub(crate) fn zstandard(file: impl Read, limits: &Limits, sink: &mut impl Sink) -> Result<(), PreparationError> {
     let mut decoder = Decoder::new(file)?;
     decoder.window_log_max(limits.window_bytes.ilog2())?;
     copy(decoder, sink).map_err(|error| match error {
@@ -43,27 +41,4 @@ pub(crate) fn zstandard(file: impl Read, limits: &Limits, sink: &mut impl Write)
         PreparationError::Damaged(reason) if reason.contains("memory") => PreparationError::Window(limits.window_bytes),
         error => error,
     })
-}
-
-/// Copies everything. An error of the decoder is one of the file; one of the sink stays as it is.
-pub(crate) fn copy(mut decoder: impl Read, sink: &mut impl Write) -> Result<(), PreparationError> {
-    let mut block = vec![0; BLOCK_BYTES];
-    loop {
-        let length = match decoder.read(&mut block) {
-            Ok(0) => return Ok(()),
-            Ok(length) => length,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            Err(error) => return Err(of_decoder(error)),
-        };
-        sink.write_all(&block[..length])?;
-    }
-}
-
-/// Decoders report damage with the kind `Other`, or with one of the kinds of bad data.
-fn of_decoder(error: io::Error) -> PreparationError {
-    let reason = error.to_string();
-    match PreparationError::from(error) {
-        PreparationError::Io(io::ErrorKind::Other) => PreparationError::damaged(reason),
-        error => error,
-    }
 }

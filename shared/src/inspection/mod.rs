@@ -6,10 +6,14 @@
 mod columns;
 mod rows;
 
+use std::mem;
+
 use longshore_domain::job::{JobError, SourceFile};
 use longshore_domain::ports::{Definition, Files, PortError};
+use longshore_domain::preset::{LearntPreset, Preset};
 use longshore_domain::records::{Form, GivenReading, Reading};
-use serde_json::Value;
+use longshore_domain::text::listed;
+use serde_json::{Value, json};
 
 pub use columns::{CellType, FoundColumn, Question, QuestionReading};
 pub use rows::FoundRow;
@@ -30,6 +34,8 @@ pub struct Inspection {
     pub issues: Vec<JobError>,
     /// The error with which a job would fail before its first row.
     pub error: Option<JobError>,
+    /// What the file can use of the presets of its dataset; `None` if that is nothing.
+    pub preset: Option<Preset>,
     /// The options with what the first rows have decided; `None` if a job would fail, or none is intended.
     pub options: Option<Value>,
 }
@@ -46,9 +52,36 @@ pub struct Intended<'a> {
     /// Its type.
     pub job_type: &'a dyn AnyJobType,
     /// Its options.
-    pub options: &'a Value,
+    pub options: Value,
     /// The same options, compiled.
     pub prepared: Box<dyn PreparedJob>,
+    /// The presets of the dataset.
+    pub presets: Vec<LearntPreset>,
+}
+
+impl Intended<'_> {
+    /// Returns true if the options leave the mapping to a preset, and their key is one of its properties.
+    fn takes(&self, preset: &Preset, columns: &[String]) -> bool {
+        let is_open = ["columns", "values"].iter().all(|member| self.options.get(member).is_none());
+        let key = self.options.get("key").and_then(Value::as_str);
+        is_open && !preset.maps_nothing() && key.is_some_and(|key| preset.has_property(key, columns))
+    }
+
+    /// Takes the mapping of a preset. Returns the notice of it; `None` if the job type refuses it.
+    fn apply(&mut self, preset: &Preset) -> Option<JobError> {
+        let mut options = self.options.clone();
+        let members = options.as_object_mut()?;
+        members.insert("columns".into(), json!(preset.columns));
+        members.insert("values".into(), json!(preset.values));
+        self.prepared = self.job_type.prepare(&options).ok()?;
+        self.options = options;
+        let columns = listed(preset.columns.keys().map(String::as_str));
+        let message = format!(
+            "the mapping is that of the dataset's last import or export: {columns}; give the option columns to map in \
+             another way"
+        );
+        Some(JobError::new("preset_used", message))
+    }
 }
 
 /// What is known after the first bytes of a file.
@@ -80,7 +113,10 @@ pub async fn inspect<'a>(
     let names = columns.unwrap_or_default();
     let mut inspection = Inspection { reading, columns: columns::describe(&names, &rows), ..Inspection::default() };
     let mut job = None;
-    if let Some(intended) = intended {
+    if let Some(mut intended) = intended {
+        inspection.preset = Preset::for_columns(mem::take(&mut intended.presets), &names);
+        let preset = inspection.preset.as_ref().filter(|preset| intended.takes(preset, &names));
+        issues.extend(preset.and_then(|preset| intended.apply(preset)));
         match checked(intended, &Header { columns: &names, rows: &rows, detected: None }, reading.is_some()) {
             Ok(checked) => {
                 issues.extend(checked.issues);
@@ -104,15 +140,15 @@ struct CheckedJob {
 
 /// Checks a header, and compiles the options with what was detected. JSON Lines have no header.
 fn checked(intended: Intended<'_>, header: &Header<'_>, has_header: bool) -> Result<CheckedJob, JobError> {
-    let Intended { job_type, options, prepared } = intended;
-    let mut job = CheckedJob { issues: Vec::new(), options: options.clone(), prepared };
+    let Intended { job_type, options, prepared, .. } = intended;
+    let mut job = CheckedJob { issues: Vec::new(), options, prepared };
     if !has_header {
         return Ok(job);
     }
     let checked = job.prepared.check_header(header)?;
     job.issues = checked.issues;
     if let Some(detected) = checked.detected {
-        job.options = detected.into_options(&Definition::new(options.clone()), header.columns)?.options;
+        job.options = detected.into_options(&Definition::new(job.options), header.columns)?.options;
         // What was detected is valid: the job itself reads it from its definition.
         if let Ok(prepared) = job_type.prepare(&job.options) {
             job.prepared = prepared;

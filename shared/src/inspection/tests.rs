@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use longshore_domain::ports::FileInfo;
+use longshore_domain::preset::LearntFrom;
 use longshore_domain::records::Format;
+use longshore_domain::timestamp::Timestamp;
 use longshore_testing::{MemoryFiles, MemoryRecords};
 use serde_json::json;
 
@@ -12,6 +14,10 @@ use crate::handler::AnyJobType;
 use crate::job_types::import::Import;
 
 async fn inspected(file: &str, options: Option<Value>) -> Inspection {
+    inspected_with(file, options, Vec::new()).await
+}
+
+async fn inspected_with(file: &str, options: Option<Value>, presets: Vec<LearntPreset>) -> Inspection {
     let files = MemoryFiles::default();
     files.put("file", file);
     let FileInfo { size_bytes, etag } = files.info("file").await.unwrap().unwrap();
@@ -27,8 +33,10 @@ async fn inspected(file: &str, options: Option<Value>) -> Inspection {
     };
     let import = Arc::new(Import::new(Arc::new(MemoryRecords::default()), MemoryFiles::default()));
     let job_type: &dyn AnyJobType = &import;
-    let intended =
-        options.as_ref().map(|options| Intended { job_type, options, prepared: job_type.prepare(options).unwrap() });
+    let intended = options.map(|options| {
+        let prepared = job_type.prepare(&options).unwrap();
+        Intended { job_type, options, prepared, presets }
+    });
     match inspect(&files, &source, GivenReading::default(), intended).await.unwrap() {
         Inspected::Found(inspection) => inspection,
         Inspected::Unprepared(form, _) => panic!("{form:?}"),
@@ -65,6 +73,34 @@ async fn what_would_fail_is_found() {
     let found = inspected("id,name\n1,a\n", Some(options)).await;
     assert_eq!(found.error.map(|error| error.code).as_deref(), Some("required_column_missing"));
     assert_eq!(inspected("\n\n", None).await.error.map(|error| error.code).as_deref(), Some("file_empty"));
+}
+
+#[tokio::test]
+async fn a_preset_maps_what_the_options_leave_open() {
+    let preset = json!({ "key": "id", "columns": { "Nr": "id", "Ort": "city" }, "values": { "city": { "-": null } } });
+    let preset: Preset = serde_json::from_value(preset).unwrap();
+    let learnt = LearntPreset { from: LearntFrom::Import, at: Timestamp(1), preset: preset.clone() };
+    let found = async |file, members: Value| {
+        let mut options = json!({ "dataset": "d", "key": "id" });
+        options.as_object_mut().unwrap().extend(members.as_object().unwrap().clone());
+        inspected_with(file, Some(options), vec![learnt.clone()]).await
+    };
+    let mapped = found("Nr,Ort\n1,Bonn\n", json!({})).await;
+    let options = mapped.options.unwrap();
+    assert_eq!((&options["columns"], &options["values"]), (&json!(preset.columns), &json!(preset.values)));
+    assert_eq!(mapped.issues.iter().map(|issue| issue.code.as_str()).collect::<Vec<_>>(), ["preset_used"]);
+    assert_eq!((mapped.error, mapped.preset, &mapped.rows[0].problem), (None, Some(preset.clone()), &None));
+    // The client's mapping is never replaced, not even an empty one; the preset is returned all the same.
+    for members in [json!({ "columns": { "Nr": "id" } }), json!({ "values": {} }), json!({ "columns": {} })] {
+        let found = found("Nr,Ort\n1,Bonn\n", members.clone()).await;
+        assert_eq!((found.preset.as_ref(), found.issues.len()), (Some(&preset), 0), "{members}");
+        assert_eq!(found.options.is_some(), members["columns"]["Nr"] == "id");
+    }
+    // A preset that takes the key away is not used.
+    let kept = found("Nr,Ort\n1,Bonn\n", json!({ "key": "Nr" })).await;
+    assert_eq!(kept.options, Some(json!({ "dataset": "d", "key": "Nr" })));
+    let kept = found("id,Ort,city\n1,2,3\n", json!({})).await;
+    assert_eq!(kept.preset.map(|preset| preset.columns.len()), Some(0));
 }
 
 #[tokio::test]

@@ -5,6 +5,7 @@ pub mod delete_dataset;
 pub mod export;
 pub mod image;
 pub mod import;
+mod learnt;
 #[cfg(test)]
 #[path = "spied_tests.rs"]
 mod spied;
@@ -15,6 +16,7 @@ use std::sync::Arc;
 use self::delete_dataset::DeleteDataset;
 use self::export::Export;
 use self::import::Import;
+pub use self::learnt::learnt_preset;
 use self::undo::Undo;
 use crate::handler::Registry;
 use longshore_domain::ports::{Files, RecordReader, RecordStore, RecordVersions};

@@ -44,6 +44,7 @@ mod store {
     mod job_types;
     mod keys;
     mod memory;
+    mod presets;
     mod records;
     mod schedules;
     mod starts;

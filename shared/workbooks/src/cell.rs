@@ -62,6 +62,9 @@ impl DateSystem {
 
 /// Returns the value of a cell with a number.
 pub(crate) fn number(text: &str, format: NumberFormat, dates: DateSystem) -> CellValue {
+    if format == NumberFormat::Number && is_shortest(text) {
+        return Ok(text.to_owned());
+    }
     let number: f64 = text.trim().parse().map_err(|_| CellError::NotANumber)?;
     if !number.is_finite() {
         return Err(CellError::NotANumber);
@@ -72,6 +75,24 @@ pub(crate) fn number(text: &str, format: NumberFormat, dates: DateSystem) -> Cel
         NumberFormat::Date => date_time(number, dates).ok_or(CellError::NoSuchDate),
         NumberFormat::Duration => duration(number).ok_or(CellError::NotANumber),
     }
+}
+
+/// Maximum number of digits with which every decimal is another number.
+const EXACT_DIGITS: usize = f64::DIGITS as usize;
+
+/// Returns true if the text is the shortest decimal of its number: it has few digits, and no sign of zero, exponent or
+/// zero that could be left out.
+fn is_shortest(text: &str) -> bool {
+    let (whole, fraction) = text.split_once('.').map_or((text, None), |(whole, fraction)| (whole, Some(fraction)));
+    let positive = whole.strip_prefix('-').unwrap_or(whole);
+    let are_digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    text.len() <= EXACT_DIGITS
+        && are_digits(positive)
+        && (positive == "0" || !positive.starts_with('0'))
+        && match fraction {
+            Some(fraction) => are_digits(fraction) && !fraction.ends_with('0'),
+            None => text != "-0",
+        }
 }
 
 /// Returns a time in milliseconds, rounded as programs show it.

@@ -60,6 +60,8 @@ pub(crate) struct SheetReader<'a, R: Read> {
     row_bytes: usize,
     /// The text of the current cell; its memory is reused.
     text: String,
+    /// The texts of earlier rows, whose memory is reused.
+    spare: Vec<String>,
 }
 
 impl<'a, R: Read> SheetReader<'a, R> {
@@ -74,6 +76,7 @@ impl<'a, R: Read> SheetReader<'a, R> {
             other_events: 0,
             row_bytes: 0,
             text: String::new(),
+            spare: Vec::new(),
         }
     }
 
@@ -126,7 +129,7 @@ impl<'a, R: Read> SheetReader<'a, R> {
         self.row.number = number;
         self.row.is_hidden = is_hidden;
         self.row.is_truncated = false;
-        self.row.cells.clear();
+        self.spare.extend(self.row.cells.drain(..).flatten());
         self.row_bytes = 0;
         self.column = 0;
         Ok(())
@@ -192,23 +195,30 @@ impl<'a, R: Read> SheetReader<'a, R> {
     fn value(&mut self, cell: &CellStart) -> Result<CellValue, WorkbookError> {
         if self.text.is_empty() {
             // A program that has computed the formula says that its result is a text.
-            let is_text = cell.kind.as_deref() == Some("str");
-            return Ok(if is_text { Ok(String::new()) } else { Err(CellError::FormulaWithoutResult) });
+            return Ok(if cell.kind == CellKind::Computed {
+                Ok(String::new())
+            } else {
+                Err(CellError::FormulaWithoutResult)
+            });
         }
-        Ok(match cell.kind.as_deref() {
-            Some("s") => {
+        Ok(match cell.kind {
+            CellKind::Shared => {
                 let index: usize = self.text.trim().parse().unwrap_or(usize::MAX);
                 let string = self.context.strings.get(index);
-                Ok(string.ok_or_else(|| WorkbookError::damaged("a cell has a text that does not exist"))?.to_owned())
+                let string = string.ok_or_else(|| WorkbookError::damaged("a cell has a text that does not exist"))?;
+                let mut text = self.spare.pop().unwrap_or_default();
+                text.clear();
+                text.push_str(string);
+                Ok(text)
             }
-            Some("b") => Ok(if self.text.trim() == "0" { "false" } else { "true" }.to_owned()),
-            Some("e") => Err(CellError::Formula(self.text.chars().take(40).collect())),
-            Some("inlineStr" | "str") => {
+            CellKind::Boolean => Ok(if self.text.trim() == "0" { "false" } else { "true" }.to_owned()),
+            CellKind::Error => Err(CellError::Formula(self.text.chars().take(40).collect())),
+            CellKind::Inline | CellKind::Computed => {
                 unescape(&mut self.text, 0);
                 Ok(self.text.clone())
             }
-            Some("d") => Ok(self.text.trim().to_owned()),
-            _ => {
+            CellKind::IsoDate => Ok(self.text.trim().to_owned()),
+            CellKind::Number => {
                 let format = self.context.formats.get(cell.format).copied().unwrap_or_default();
                 number(&self.text, format, self.context.dates)
             }
@@ -223,18 +233,52 @@ struct CellStart {
     /// Index of its format.
     format: usize,
     /// Its type.
-    kind: Option<String>,
+    kind: CellKind,
+}
+
+/// The type of a cell, which says what its text is.
+#[derive(Copy, Clone, Eq, PartialEq, Debug)]
+enum CellKind {
+    /// Index of a shared string.
+    Shared,
+    /// Text.
+    Inline,
+    /// Text that a formula has computed.
+    Computed,
+    /// `0` or `1`.
+    Boolean,
+    /// An error such as `#N/A`.
+    Error,
+    /// A date in ISO 8601.
+    IsoDate,
+    /// A number.
+    Number,
+}
+
+impl CellKind {
+    /// Returns the type with this name. Everything else is a number, as cells without a type are.
+    fn named(name: &str) -> Self {
+        match name {
+            "s" => Self::Shared,
+            "inlineStr" => Self::Inline,
+            "str" => Self::Computed,
+            "b" => Self::Boolean,
+            "e" => Self::Error,
+            "d" => Self::IsoDate,
+            _ => Self::Number,
+        }
+    }
 }
 
 impl CellStart {
     fn new(element: &BytesStart<'_>) -> Result<Self, WorkbookError> {
-        let mut start = Self { column: None, format: 0, kind: None };
+        let mut start = Self { column: None, format: 0, kind: CellKind::Number };
         for attribute in element.attributes().with_checks(false) {
             let attribute = attribute.map_err(WorkbookError::damaged)?;
             match attribute.key.as_ref() {
                 "r" => start.column = Some(column(&attribute.value)?),
                 "s" => start.format = attribute.value.parse().unwrap_or_default(),
-                "t" => start.kind = Some(attribute.value.chars().take(16).collect()),
+                "t" => start.kind = CellKind::named(&attribute.value),
                 _ => {}
             }
         }

@@ -1,6 +1,7 @@
 //! A step before and after every call of the store and the files.
 
 use longshore_domain::concurrency::{ParkedChunk, Permit, Wake};
+use longshore_domain::dataset::Dataset;
 use longshore_domain::deliveries::Deliveries;
 use longshore_domain::event::{EventsQuery, ListedEvent, MOVE_S};
 use longshore_domain::group::{ChunkPlan, Commit, CommitOutcome, Group, GroupPlan, Manifest};
@@ -12,9 +13,10 @@ use longshore_domain::ports::{
     Acquisition, ByAge, ChunkState, Created, Definition, DeliveryRecord, DeliveryRecords, Detected, Events,
     EventsMoved, FileInfo, FileStream, Files, HandlerStates, IdempotencyKey, JobPosition, JobProgress, JobStore,
     JobTransitions, JobsPage, JobsQuery, Ledger, MultipartFiles, MultipartOutcome, MultipartUpload, ParkedChunks,
-    Permits, PortResult, PrefixRemoval, Read, Removal, Reopened, Replaced, ResendCount, Reserved, Started, Sweeps,
-    UndoCreated, Upload, UploadRelease, WakeMark,
+    Permits, PortResult, PrefixRemoval, Presets, Read, Removal, Reopened, Replaced, ResendCount, Reserved, Started,
+    Sweeps, UndoCreated, Upload, UploadRelease, WakeMark,
 };
+use longshore_domain::preset::LearntPreset;
 use longshore_domain::records::Reading;
 use longshore_domain::remote::{HandlerState, RateRequest, ReadState};
 use longshore_domain::tenant::TenantId;
@@ -200,6 +202,13 @@ impl<T: HandlerStates> HandlerStates for Stepwise<T> {
         async fn handler_state(&self, job_type: &str) -> PortResult<ReadState>;
         async fn replace_handler_state(&self, job_type: &str, read: u64, state: &HandlerState, writer: &str) -> PortResult<Replaced>;
         async fn reserve_items(&self, job_type: &str, request: &RateRequest) -> PortResult<Reserved>;
+    }
+}
+
+impl<T: Presets> Presets for Stepwise<T> {
+    stepwise! {
+        async fn put_preset(&self, dataset: &Dataset, learnt: &LearntPreset) -> PortResult<()>;
+        async fn presets(&self, dataset: &Dataset) -> PortResult<Vec<LearntPreset>>;
     }
 }
 

@@ -1,6 +1,7 @@
 //! Permits and parked chunks with one of their conditions removed, and records whose writes have no such condition.
 
 use longshore_domain::concurrency::{ParkedChunk, Permit, Wake};
+use longshore_domain::dataset::Dataset;
 use longshore_domain::dead_letter::{DeadLetterRecord, Resolution};
 use longshore_domain::deliveries::Deliveries;
 use longshore_domain::event::{EventsQuery, ListedEvent};
@@ -8,9 +9,10 @@ use longshore_domain::ids::{FileGuid, JobId};
 use longshore_domain::job::{ChunkQueue, Job};
 use longshore_domain::ports::{
     Acquisition, CallCount, DeadLetterRecords, DeliveryRecord, DeliveryRecords, Events, EventsMoved, HandlerStates,
-    JobPosition, Page, ParkedChunks, Permits, PortResult, Removal, Replaced, Reserved, Sweeps, TenantCounts,
+    JobPosition, Page, ParkedChunks, Permits, PortResult, Presets, Removal, Replaced, Reserved, Sweeps, TenantCounts,
     UploadRelease, WakeMark,
 };
+use longshore_domain::preset::LearntPreset;
 use longshore_domain::remote::{HandlerState, RateRequest, ReadState};
 use longshore_domain::tenant::TenantId;
 use longshore_domain::timestamp::Timestamp;
@@ -86,6 +88,13 @@ impl ParkedChunks for Unguarded<MemoryStore> {
             return self.0.unpark(job_type, &self.current_record(job_type, parked).await?).await;
         }
         self.0.unpark(job_type, parked).await
+    }
+}
+
+impl Presets for Unguarded<MemoryStore> {
+    as_is! {
+        async fn put_preset(&self, dataset: &Dataset, learnt: &LearntPreset) -> PortResult<()>;
+        async fn presets(&self, dataset: &Dataset) -> PortResult<Vec<LearntPreset>>;
     }
 }
 

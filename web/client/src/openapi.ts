@@ -1727,6 +1727,7 @@ export interface components {
             /** @description Guesses that a person should check. */
             issues: components["schemas"]["JobError"][];
             error: components["schemas"]["JobError"] | null;
+            preset: components["schemas"]["MappingPreset"] | null;
             /**
              * @description A request for a job that reads the file so, with what was found; `null` if that job would fail, or no job type was
              *     named.
@@ -2220,6 +2221,21 @@ export interface components {
             jobs: components["schemas"]["Job"][];
             /** @description Cursor of the next page; `null` on the last page. */
             nextCursor: string | null;
+        };
+        /** @description The mapping of a dataset's last import or export, as far as a file has its columns. */
+        MappingPreset: {
+            /** @description The property whose value is a record's key; `null` if it is not known. */
+            key: string | null;
+            /** @description The properties of the file's columns, by name; `null` leaves a column out. */
+            columns: {
+                [key: string]: string | null;
+            };
+            /** @description Replacements of whole cells, by property. */
+            values: {
+                [key: string]: {
+                    [key: string]: unknown;
+                };
+            };
         };
         /**
          * @description The client's labels of a job: at most 16 pairs, and 2048 bytes of keys and values together. A key has 1 to 40 characters, a value at most 200, none of them a control character. Every user of the tenant can read metadata, so it must contain no secrets.

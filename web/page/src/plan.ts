@@ -4,7 +4,16 @@ import { computed, type ReadonlySignal, type Signal, signal } from "@preact/sign
 import type { ImportOptions, InspectRequest, JobRequest } from "longshore-client";
 import { type GivenReading, withGiven } from "./file/inspection";
 import { guessKey, repeatedKey } from "./file/key";
-import { columnsOption, guessMapping, type Mapping, propertiesOf, UNMAPPED } from "./file/mapping";
+import {
+  columnsOption,
+  leftOutColumns,
+  type Mapping,
+  type Preset,
+  propertiesOf,
+  suggestMapping,
+  valuesOption,
+  withChoices,
+} from "./file/mapping";
 import { type Answers, columnQuestions, type Notation, notationsOption } from "./file/questions";
 import type { Schema } from "./file/schema";
 import { type Table, tableOf } from "./file/table";
@@ -21,6 +30,19 @@ export interface ImportChoices {
   schema: Schema | null;
 }
 
+/** What becomes of the columns. */
+interface Match {
+  mapping: Mapping;
+  /** The properties of the columns; null for those that are left out. */
+  properties: readonly (string | null)[];
+  /** The file's key column; empty if there is none. */
+  keyColumn: string;
+  values: NonNullable<ImportOptions["values"]>;
+}
+
+/** The names of datasets, as a pattern of a field. */
+export const DATASET_PATTERN = "[A-Za-z0-9_\\-]{1,64}";
+
 const NO_TABLE: Table = { columns: [], rows: [] };
 /** The key with which JSON Lines without any property are inspected. */
 const ANY_KEY = "id";
@@ -32,39 +54,49 @@ export class ImportPlan {
   readonly answers = signal<Answers>(new Map());
   /** The first year of two-digit years; null if it is not given. */
   readonly pivotYear = signal<number | null>(null);
-  readonly #mappingChange = signal<Mapping | null>(null);
-  readonly #leftOut = signal<ReadonlySet<string>>(new Set());
+  /** False once the user wants the columns to be matched by name only. */
+  readonly usesPreset = signal(true);
+  /** The columns of fields that the user has chosen; empty for none. */
+  readonly #fieldChoices = signal<Mapping>(new Map());
+  /** The columns that the user has left out (true) or included (false). */
+  readonly #leftOutChoices = signal<ReadonlyMap<string, boolean>>(new Map());
 
   readonly #answer = computed(() => this.found.value?.answer ?? null);
   readonly table = computed(() => (this.#answer.value ? tableOf(this.#answer.value) : NO_TABLE));
-  readonly #guess = computed(() => {
-    const { schema } = this.chosen.value;
-    const isMapped = schema && this.#answer.value?.format === "csv";
-    return isMapped ? guessMapping(schema.fields, this.table.value.columns) : UNMAPPED;
+  /** The schema's fields to which columns are mapped; JSON Lines have their properties. */
+  readonly fields = computed(() => {
+    const isMapped = this.#answer.value?.format === "csv";
+    return (isMapped && this.chosen.value.schema?.fields) || [];
   });
-  /** The columns of the schema's fields. */
-  readonly mapping = computed<Mapping>(() => {
-    const columns = new Set(this.table.value.columns);
-    const mapping = this.#mappingChange.value ?? this.#guess.value;
-    return new Map([...mapping].filter(([, column]) => columns.has(column)));
+  readonly #matchByName = computed(() => this.#match(null));
+  readonly #matchByPreset = computed(() => {
+    const preset = this.#answer.value?.preset;
+    return preset ? this.#match(preset) : this.#matchByName.value;
   });
+  readonly #matched = computed(() => (this.usesPreset.value ? this.#matchByPreset : this.#matchByName).value);
+  /** The dataset whose preset makes a difference to this import; null if there is none. */
+  readonly presetDataset = computed(() => {
+    const [byPreset, byName] = [this.#matchByPreset.value, this.#matchByName.value].map(
+      ({ properties, keyColumn, values }) => JSON.stringify([properties, keyColumn, values]),
+    );
+    return byPreset === byName ? null : String(this.found.value?.request.options?.dataset);
+  });
+  /** The columns of properties that are fields of the schema, or in the preset. */
+  readonly mapping = computed(() => this.#matched.value.mapping);
   /** The properties of the columns; null for those that are left out. */
-  readonly properties = computed(() =>
-    propertiesOf(this.table.value.columns, this.mapping.value, this.#leftOut.value),
-  );
+  readonly properties = computed(() => this.#matched.value.properties);
   /** The file's key column; empty if there is none. */
-  readonly keyColumn = computed(() => {
-    const { key } = this.chosen.value;
-    const isImported = key !== null && this.propertyOf(key) !== "";
-    return isImported ? key : guessKey(this.table.value, this.properties.value);
-  });
+  readonly keyColumn = computed(() => this.#matched.value.keyColumn);
+  /** The preset's replacements of cells, by property. */
+  readonly values = computed(() => this.#matched.value.values);
   readonly keyProperty = computed(() => this.propertyOf(this.keyColumn.value));
   /** A value of the key that the first rows have more than once; null if there is none. */
   readonly repeatedKey = computed(() => repeatedKey(this.table.value, this.keyColumn.value));
   readonly questions = computed(() => {
-    const fields = this.chosen.value.schema?.fields ?? [];
     const answer = this.#answer.value;
-    return answer ? columnQuestions(answer, fields, this.properties.value, this.answers.value) : [];
+    return answer
+      ? columnQuestions(answer, this.fields.value, this.properties.value, this.answers.value)
+      : [];
   });
   /** True while a century must be given, and once it is. */
   readonly asksPivotYear = computed(
@@ -76,12 +108,13 @@ export class ImportPlan {
   readonly #options = computed<Omit<ImportOptions, "dataset">>(() => {
     const { mode, schema } = this.chosen.value;
     const { columns } = this.table.value;
-    const mapped = columnsOption(columns, this.properties.value);
     const notations = notationsOption(columns, this.properties.value, this.answers.value);
     return {
       key: this.keyProperty.value || ANY_KEY,
       mode,
-      ...(Object.keys(mapped).length > 0 && { columns: mapped }),
+      // Also if it is empty: without it, the server would use the preset.
+      columns: columnsOption(columns, this.properties.value),
+      ...(Object.keys(this.values.value).length > 0 && { values: this.values.value }),
       ...(Object.keys(notations).length > 0 && { notations }),
       ...(this.pivotYear.value !== null && { pivotYear: this.pivotYear.value }),
       ...(schema && { schema: schema.document }),
@@ -95,34 +128,37 @@ export class ImportPlan {
     const isFound = JSON.stringify(this.found.value?.request.reading) === JSON.stringify(reading);
     const hasColumns = answer?.format === "jsonl" || this.table.value.columns.length > 0;
     if (!answer || !isFound || !hasColumns) return { reading };
-    return { jobType: "import", options: { dataset: this.#dataset, ...this.#options.value }, reading };
+    return { jobType: "import", options: { dataset: this.#dataset.value, ...this.#options.value }, reading };
   });
 
-  readonly #dataset: string;
+  /** The last valid name that was chosen: inspections need one. */
+  readonly #dataset: Signal<string>;
 
-  /** @param dataset Valid name, which also stands for the chosen one in inspections: they do not depend on it. */
+  /** @param dataset Valid name. */
   constructor(
     readonly found: ReadonlySignal<Found | null>,
     dataset: string,
     schema: Schema | null,
   ) {
-    this.#dataset = dataset;
+    this.#dataset = signal(dataset);
     this.chosen = signal<ImportChoices>({ dataset, key: null, mode: "upsert", schema });
   }
 
   choose(change: Partial<ImportChoices>): void {
-    if (change.schema !== undefined) this.#mappingChange.value = null;
+    if (change.schema !== undefined) this.#fieldChoices.value = new Map();
+    if (isDatasetName(change.dataset)) this.#dataset.value = change.dataset;
     this.chosen.value = { ...this.chosen.value, ...change };
   }
 
-  map(mapping: Mapping): void {
-    this.#mappingChange.value = mapping;
+  /** Maps a column to a field of the schema; an empty one leaves the field without a column. */
+  map(field: string, column: string): void {
+    const others = [...this.#fieldChoices.value].filter(([, taken]) => column === "" || taken !== column);
+    this.#fieldChoices.value = new Map([...others, [field, column]]);
   }
 
   /** Imports a column without a field, or leaves it out. */
   leaveOut(column: string, isLeftOut: boolean): void {
-    const others = [...this.#leftOut.value].filter((name) => name !== column);
-    this.#leftOut.value = new Set(isLeftOut ? [...others, column] : others);
+    this.#leftOutChoices.value = new Map([...this.#leftOutChoices.value, [column, isLeftOut]]);
   }
 
   answer(column: string, notation: Notation): void {
@@ -143,4 +179,25 @@ export class ImportPlan {
     const request = this.#answer.value?.request as JobRequest;
     return { ...request, fileGuid, options: { ...request.options, dataset: this.chosen.value.dataset } };
   }
+
+  /** Matches the columns as the user chooses, else as in the preset, else by name. */
+  #match(preset: Preset | null): Match {
+    const table = this.table.value;
+    const { columns } = table;
+    const leftOut = leftOutColumns(columns, preset, this.#leftOutChoices.value);
+    const imported = columns.filter((column) => !leftOut.has(column));
+    const choices = [...this.#fieldChoices.value].filter(
+      ([, column]) => column === "" || columns.includes(column),
+    );
+    const mapping = withChoices(suggestMapping(imported, preset, this.fields.value), new Map(choices));
+    const properties = propertiesOf(columns, mapping, leftOut);
+    const { key } = this.chosen.value;
+    const isImported = key !== null && Boolean(properties[columns.indexOf(key)]);
+    const keyColumn = isImported ? key : guessKey(table, properties, preset?.key);
+    return { mapping, properties, keyColumn, values: valuesOption(preset, properties) };
+  }
+}
+
+function isDatasetName(name: string | undefined): name is string {
+  return name !== undefined && new RegExp(`^${DATASET_PATTERN}$`).test(name);
 }

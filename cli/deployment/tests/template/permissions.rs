@@ -9,7 +9,7 @@ use super::port_calls::{CALLS, Need, SEND_HANDLER};
 use super::{TEMPLATE, reach};
 
 /// Files that declare ports.
-const PORTS: [&str; 17] = [
+const PORTS: [&str; 18] = [
     "shared/domain/src/ports/jobs.rs",
     "shared/domain/src/ports/transitions.rs",
     "shared/domain/src/ports/ledger.rs",
@@ -18,6 +18,7 @@ const PORTS: [&str; 17] = [
     "shared/domain/src/ports/dead_letters.rs",
     "shared/domain/src/ports/concurrency.rs",
     "shared/domain/src/ports/handler_states.rs",
+    "shared/domain/src/ports/presets.rs",
     "shared/domain/src/ports/job_types.rs",
     "shared/domain/src/ports/sweeps.rs",
     "shared/domain/src/ports/records.rs",

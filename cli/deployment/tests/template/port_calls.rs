@@ -10,6 +10,7 @@ pub(super) type Need = (&'static str, &'static str, Option<&'static str>);
 const READ: Need = ("dynamodb:GetItem", "JobsTable", None);
 const READ_UPLOAD: Need = ("dynamodb:GetItem", "JobsTable", Some("UPLOAD#"));
 const READ_TYPE: Need = ("dynamodb:GetItem", "JobsTable", Some("JOBTYPES"));
+const READ_PRESET: Need = ("dynamodb:GetItem", "JobsTable", Some("PRESETS#"));
 const COUNT_CALL: Need = ("dynamodb:UpdateItem", "JobsTable", Some("TENANT#"));
 const READ_MANY: Need = ("dynamodb:BatchGetItem", "JobsTable", None);
 const FIND: Need = ("dynamodb:Query", "JobsTable", None);
@@ -143,6 +144,8 @@ pub(super) const CALLS: &[(&[&str], &str, &[Need])] = &[
     (STORES, "handler_state", &[READ]),
     (STORES, "replace_handler_state", &[UPDATE]),
     (STORES, "reserve_items", &[UPDATE]),
+    (STORES, "put_preset", &[UPDATE]),
+    (STORES, "presets", &[READ_PRESET]),
     (STORES, "job_type", &[READ_TYPE]),
     (STORES, "job_types", &[FIND]),
     (STORES, "put_candidate", &[PUT, UPDATE, READ]),

@@ -17,6 +17,7 @@ mod jobs;
 mod ledger;
 mod limits;
 mod listing;
+mod presets;
 mod queues;
 mod record_reader;
 mod record_versions;
@@ -42,6 +43,7 @@ pub use jobs::{Definition, Detected, JobStore, Upload};
 pub use ledger::{ChunkState, JobProgress, Ledger, Removal, ResendCount, UploadRelease};
 pub use limits::{CallCount, CallWindow, QuotaExceeded, TenantCounts, TenantLimits};
 pub use listing::{JobPosition, JobsPage, JobsQuery, Page};
+pub use presets::Presets;
 pub use queues::{InFlight, PingQueue, QueueDepth, Queues, Visibility};
 pub use record_reader::{KeyPage, KeyWalk, KnownRecords, RecordReader};
 pub use record_versions::{KnownVersions, Overwrite, RecordVersions, Revert};
@@ -60,6 +62,7 @@ pub trait Store:
     + Permits
     + ParkedChunks
     + HandlerStates
+    + Presets
     + DeliveryRecords
     + Events
     + Webhooks
@@ -73,6 +76,7 @@ impl<T> Store for T where
         + Permits
         + ParkedChunks
         + HandlerStates
+        + Presets
         + DeliveryRecords
         + Events
         + Webhooks

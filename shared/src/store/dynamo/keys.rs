@@ -4,11 +4,13 @@ use std::collections::HashMap;
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use longshore_domain::concurrency::ParkedChunk;
+use longshore_domain::dataset::Dataset;
 use longshore_domain::dead_letter::DeadLetterRecord;
 use longshore_domain::event::EventPosition;
 use longshore_domain::ids::{EndpointId, FileGuid, JobId, ScheduleId};
 use longshore_domain::job::ChunkQueue;
 use longshore_domain::ports::CallWindow;
+use longshore_domain::preset::LearntFrom;
 use longshore_domain::registration::TypeName;
 use longshore_domain::schedule::{OccurrenceId, ScheduleKey};
 use longshore_domain::tenant::TenantId;
@@ -131,6 +133,10 @@ impl Key {
 
     pub(super) fn delivery(key: &DeliveryKey) -> Self {
         Self { pk: deliveries_pk(&key.tenant, key.endpoint_id), sk: key.id.as_str().to_owned() }
+    }
+
+    pub(super) fn preset(dataset: &Dataset, from: LearntFrom) -> Self {
+        Self { pk: format!("PRESETS#{}", dataset.tenant), sk: format!("{}#{}", from.as_str(), dataset.name) }
     }
 
     pub(super) fn job_type(name: &TypeName) -> Self {

@@ -56,6 +56,7 @@ mod jobs;
 mod keys;
 mod ledger;
 mod preparations;
+mod presets;
 mod removal;
 mod reopen;
 mod retry;

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use longshore_domain::concurrency::{ParkedChunk, Permit};
+use longshore_domain::dataset::Dataset;
 use longshore_domain::dead_letter::DeadLetterRecord;
 use longshore_domain::deliveries::Deliveries;
 use longshore_domain::event::{Event, EventPosition};
@@ -13,6 +14,7 @@ use longshore_domain::ports::{
     CallCount, CallWindow, Created, Definition, IdempotencyKey, JobPosition, JobsPage, JobsQuery, PortResult,
     QuotaExceeded, TenantLimits, Upload, UploadRelease,
 };
+use longshore_domain::preset::{LearntFrom, LearntPreset};
 use longshore_domain::registration::{StoredRegistration, TypeName};
 use longshore_domain::schedule::{Occurrence, OccurrenceId, Schedule, ScheduleKey};
 use longshore_domain::tenant::TenantId;
@@ -36,6 +38,8 @@ pub(super) struct Records {
     pub(super) limiters: BTreeMap<String, ConcurrencyRecords>,
     /// Shared states of registered job types.
     pub(super) handler_states: BTreeMap<String, WrittenState>,
+    /// Presets of datasets, one of each kind.
+    pub(super) presets: BTreeMap<(Dataset, LearntFrom), LearntPreset>,
     /// Dead-letter records by id, each with its body.
     pub(super) dead_letters: BTreeMap<String, (DeadLetterRecord, Option<String>)>,
     /// Registered job types.
@@ -89,14 +93,15 @@ impl Default for Records {
     fn default() -> Self {
         let (uploads, jobs, limiters, dead_letters) = Default::default();
         let (job_keys, upload_keys, promised, job_bytes, calls, limits, uses) = Default::default();
-        let (sweep_position, deliveries, handler_states, job_types, events) = Default::default();
-        let (schedules, occurrences) = Default::default();
+        let (sweep_position, deliveries, handler_states, presets, job_types) = Default::default();
+        let (events, schedules, occurrences) = Default::default();
         let (endpoints, webhook_deliveries, next_calls) = Default::default();
         Self {
             uploads,
             jobs,
             limiters,
             handler_states,
+            presets,
             dead_letters,
             job_types,
             job_keys,

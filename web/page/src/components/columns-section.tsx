@@ -5,16 +5,44 @@ import type { ImportPlan } from "../plan";
 import { text } from "../text";
 import { MappingTable } from "./mapping-table";
 
-export function ColumnsSection({ plan, isMapped }: { plan: ImportPlan; isMapped: boolean }) {
+export function ColumnsSection({ plan }: { plan: ImportPlan }) {
   const t = text.mapping;
-  const { schema } = plan.chosen.value;
   if (plan.table.value.columns.length === 0) return null;
   return (
     <section aria-labelledby="mapping-title">
       <h2 id="mapping-title">{t.title}</h2>
-      {schema && isMapped && <MappingTable plan={plan} schema={schema} />}
+      <div role="status" class="findings">
+        <PresetNotice plan={plan} />
+      </div>
+      {plan.fields.value.length > 0 && <MappingTable plan={plan} />}
       <OtherColumns plan={plan} />
     </section>
+  );
+}
+
+/** Whether the columns are matched as in the preset, and a button that changes it. */
+function PresetNotice({ plan }: { plan: ImportPlan }) {
+  const t = text.preset;
+  const dataset = plan.presetDataset.value;
+  if (dataset === null) return null;
+  const isUsed = plan.usesPreset.value;
+  const replaced = Object.keys(plan.values.value);
+  return (
+    <div class="notice">
+      <div>
+        <p>{isUsed ? t.used(dataset) : t.unused}</p>
+        {replaced.length > 0 && <p class="small">{t.replaced(replaced)}</p>}
+      </div>
+      <button
+        type="button"
+        class="plain"
+        onClick={() => {
+          plan.usesPreset.value = !isUsed;
+        }}
+      >
+        {isUsed ? t.ignore : t.use}
+      </button>
+    </div>
   );
 }
 
@@ -23,14 +51,17 @@ function OtherColumns({ plan }: { plan: ImportPlan }) {
   const t = text.mapping;
   const [isOpen, setIsOpen] = useState(false);
   const { columns } = plan.table.value;
-  const mapped = new Set(plan.mapping.value.values());
-  const others = columns.filter((column) => !mapped.has(column));
+  const mapping = plan.mapping.value;
+  const ofFields = new Set(plan.fields.value.map(({ name }) => mapping.get(name)));
+  const others = columns.filter((column) => !ofFields.has(column));
   if (others.length === 0) return null;
-  const leftOut = new Set(columns.filter((_, at) => plan.properties.value[at] === null));
-  const imported = others.filter((column) => !leftOut.has(column));
+  const properties = plan.properties.value;
+  const leftOut = new Set(columns.filter((_, at) => properties[at] === null));
+  const unchanged = columns.filter((column, at) => properties[at] === column && !ofFields.has(column));
+  const hasOtherNames = unchanged.length + leftOut.size < columns.length;
   return (
     <>
-      {mapped.size > 0 && imported.length > 0 && <p class="quiet small">{t.others(imported)}</p>}
+      {hasOtherNames && unchanged.length > 0 && <p class="quiet small">{t.others(unchanged)}</p>}
       {leftOut.size > 0 && <p class="quiet small">{t.leftOut([...leftOut])}</p>}
       <details open={isOpen} onToggle={(event) => setIsOpen(event.currentTarget.open)}>
         <summary>{t.chooseOthers}</summary>

@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 import { api } from "../api";
 import { readSchema, type Schema } from "../file/schema";
 import { useLoad } from "../load";
-import type { ImportPlan, Mode } from "../plan";
+import { DATASET_PATTERN, type ImportPlan, type Mode } from "../plan";
 import { text } from "../text";
 
 const MODES: Mode[] = ["upsert", "insert", "update", "delete", "validate"];
@@ -22,7 +22,7 @@ export function ImportForm({ plan }: { plan: ImportPlan }) {
           <input
             value={chosen.dataset}
             required
-            pattern="[A-Za-z0-9_\-]{1,64}"
+            pattern={DATASET_PATTERN}
             title={t.datasetBad}
             list="datasets"
             autocomplete="off"

@@ -1,19 +1,13 @@
 /** The column mapping: the columns of the schema's fields, as guessed or chosen. */
 
-import type { Schema } from "../file/schema";
 import type { ImportPlan } from "../plan";
 import { text } from "../text";
 import { Table } from "./tables";
 
-export function MappingTable({ plan, schema }: { plan: ImportPlan; schema: Schema }) {
+export function MappingTable({ plan }: { plan: ImportPlan }) {
   const t = text.mapping;
   const { columns, rows } = plan.table.value;
   const mapping = plan.mapping.value;
-  const choose = (field: string, column: string) => {
-    // A column maps to at most one field, so it is removed from any other.
-    const others = [...mapping].filter(([name, taken]) => name !== field && taken !== column);
-    plan.map(new Map(column ? [...others, [field, column]] : others));
-  };
   return (
     <Table
       caption={t.caption}
@@ -25,7 +19,7 @@ export function MappingTable({ plan, schema }: { plan: ImportPlan; schema: Schem
         </>
       }
     >
-      {schema.fields.map((field) => {
+      {plan.fields.value.map((field) => {
         const column = mapping.get(field.name) ?? "";
         return (
           <tr key={field.name}>
@@ -38,7 +32,7 @@ export function MappingTable({ plan, schema }: { plan: ImportPlan; schema: Schem
                 aria-label={t.columnOf(field.name)}
                 value={column}
                 class={field.required && !column ? "wrong" : ""}
-                onChange={(event) => choose(field.name, event.currentTarget.value)}
+                onChange={(event) => plan.map(field.name, event.currentTarget.value)}
               >
                 <option value="">{t.none}</option>
                 {columns.map((name) => (

@@ -6,17 +6,24 @@ import type { Table, TableRow } from "./table";
 const COMMON_NAMES = ["id", "key", "email", "sku", "code", "uuid", "number"];
 
 /**
- * Guesses the key column: one with a common name, by its own name or by its property in `properties`; else the first with
- * distinct values; else the first. Columns without a property are left out. Empty if there are no others.
+ * Guesses the key column: that of the preset's key; else one with a common name, by its own name or by its property in
+ * `properties`; else the first with distinct values; else the first. Columns without a property are left out. Empty if
+ * there are no others.
  */
-export function guessKey({ columns, rows }: Table, properties: readonly (string | null)[]): string {
+export function guessKey(
+  { columns, rows }: Table,
+  properties: readonly (string | null)[],
+  presetKey: string | null = null,
+): string {
   const candidates = columns.flatMap((name, at) => {
     const property = properties[at] ?? null;
-    return property === null ? [] : [{ name, at, names: [name.toLowerCase(), property.toLowerCase()] }];
+    const names = [name.toLowerCase(), property?.toLowerCase()];
+    return property === null ? [] : [{ name, at, property, names }];
   });
+  const known = candidates.find(({ property }) => property === presetKey);
   const common = COMMON_NAMES.map((name) => candidates.find(({ names }) => names.includes(name)));
   const distinct = candidates.find(({ at }) => isDistinct(rows, at));
-  return (common.find(Boolean) ?? distinct ?? candidates[0])?.name ?? "";
+  return (known ?? common.find(Boolean) ?? distinct ?? candidates[0])?.name ?? "";
 }
 
 function isDistinct(rows: readonly TableRow[], at: number): boolean {

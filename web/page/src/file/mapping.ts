@@ -1,12 +1,13 @@
-/** Column mapping: from a schema's fields to a file's columns. The import gets it in its options. */
+/** Column mapping: from properties to a file's columns. The import gets it in its options. */
 
+import type { ImportOptions, Inspection } from "longshore-client";
 import type { Field } from "./schema";
 
-/** The column of each field; a field without a column is missing. */
+/** The column of each property; a property without a column is missing. */
 export type Mapping = ReadonlyMap<string, string>;
 
-/** The mapping that renames no column. */
-export const UNMAPPED: Mapping = new Map();
+/** The mapping of the dataset's last import or export. */
+export type Preset = NonNullable<Inspection["preset"]>;
 
 /**
  * Guesses a mapping by name: equal, then equal except for case and punctuation, then contained in the other.
@@ -30,6 +31,40 @@ export function guessMapping(fields: readonly Field[], columns: readonly string[
   return mapping;
 }
 
+/** Returns the columns that are left out: as the user chooses, else as in the preset. */
+export function leftOutColumns(
+  columns: readonly string[],
+  preset: Preset | null,
+  choices: ReadonlyMap<string, boolean>,
+): ReadonlySet<string> {
+  const before = new Map(Object.entries(preset?.columns ?? {}));
+  return new Set(columns.filter((column) => choices.get(column) ?? before.get(column) === null));
+}
+
+/** Returns the preset's mapping of columns, and a guess for the fields that it leaves without a column. */
+export function suggestMapping(
+  columns: readonly string[],
+  preset: Preset | null,
+  fields: readonly Field[],
+): Mapping {
+  const free = new Set(columns);
+  const known = new Map<string, string>();
+  for (const [column, property] of Object.entries(preset?.columns ?? {}))
+    if (property !== null && free.delete(column)) known.set(property, column);
+  const others = fields.filter(({ name }) => !known.has(name));
+  return new Map([...known, ...guessMapping(others, [...free])]);
+}
+
+/**
+ * Returns a mapping with the user's choices: the columns of fields, empty for none. A column has at most one property,
+ * so it is removed from any other.
+ */
+export function withChoices(mapping: Mapping, choices: Mapping): Mapping {
+  const taken = new Set(choices.values());
+  const others = [...mapping].filter(([property, column]) => !choices.has(property) && !taken.has(column));
+  return new Map([...others, ...choices].filter(([, column]) => column !== ""));
+}
+
 /** Returns the properties of columns, in order; null for a column that is left out. */
 export function propertiesOf(
   columns: readonly string[],
@@ -47,6 +82,16 @@ export function columnsOption(
 ): Record<string, string | null> {
   const pairs = columns.map((column, at): [string, string | null] => [column, properties[at] ?? null]);
   return Object.fromEntries(pairs.filter(([column, property]) => column !== property));
+}
+
+/** Returns the import's option `values`: the preset's replacements of cells in the properties that are imported. */
+export function valuesOption(
+  preset: Preset | null,
+  properties: readonly (string | null)[],
+): NonNullable<ImportOptions["values"]> {
+  return Object.fromEntries(
+    Object.entries(preset?.values ?? {}).filter(([property]) => properties.includes(property)),
+  );
 }
 
 function normalized(name: string): string {

@@ -60,6 +60,7 @@ export const errorText = {
     options_too_large: "The options of the columns are too large:",
     mapped_column_missing: "Some mapped columns are not in the file:",
     mapped_property_missing: "Some options name properties that are not in the file:",
+    preset_used: "The columns are matched as in the last import or export:",
     notations_found: "Numbers and dates were read as the first rows show:",
     ambiguous_delimiter: "The cells of the file may be separated in two ways:",
     unsupported_delimiter: "The file is separated by a character that cannot be read:",

@@ -62,6 +62,14 @@ export const fileText = {
     otherColumns: "Imported columns",
   },
 
+  preset: {
+    used: (dataset: string) => `Columns are matched as in the last import or export of ${dataset}.`,
+    unused: "Columns are matched by name.",
+    replaced: (properties: string[]) => `Cells are replaced as before in: ${listed(properties)}`,
+    ignore: "Match by name instead",
+    use: "Match as before",
+  },
+
   start: {
     import: "Start import",
     validate: "Start check",

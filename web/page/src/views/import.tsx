@@ -80,7 +80,7 @@ function Choices({ draft }: { draft: Draft }) {
           />
         )}
         <ImportForm plan={plan} />
-        {answer && <ColumnsSection plan={plan} isMapped={answer.format === "csv"} />}
+        {answer && <ColumnsSection plan={plan} />}
       </fieldset>
     </>
   );

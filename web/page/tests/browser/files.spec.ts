@@ -257,3 +257,44 @@ test("columns are imported with the names of their mapped fields", async ({ page
   await expect(records.locator("thead")).toHaveText(/Key.*age.*id.*name.*Written/);
   await expect(records.locator("tbody tr")).toHaveCount(10);
 });
+
+test("a second file is matched as the first one was, unless the user wants it by name", async ({ page }) => {
+  const dataset = fresh("kunden");
+  const text = { type: "string" };
+  const remark = page.getByLabel("Column for remark");
+  const key = page.getByRole("combobox", { name: /^Key/ });
+  const notice = page.getByText(`Columns are matched as in the last import or export of ${dataset}.`);
+  await open(page);
+  await pick(page, `${dataset}.csv`, "E-Mail;Name;Notiz\nann@example.com;Ann;neu\n");
+  await pickSchema(page, JSON.stringify({ properties: { mail: text, name: text, remark: text } }));
+  await expect(notice).toHaveCount(0);
+  await remark.selectOption("Notiz");
+  await key.selectOption("Name");
+  const [first] = await Promise.all([page.waitForRequest("**/api/jobs"), start(page)]);
+  const { columns } = first.postDataJSON().options;
+  expect(columns).toEqual({ "E-Mail": "mail", Name: "name", Notiz: "remark" });
+  await complete(page);
+
+  await page.getByRole("link", { name: "Import" }).click();
+  await pick(page, `${dataset}.csv`, "E-Mail;Name;Notiz\njoerg@example.com;Jörg;geändert\n");
+  await expect(notice).toBeVisible();
+  await expect(remark).toHaveValue("Notiz");
+  await expect(key).toHaveValue("Name");
+  await accessible(page, "preset");
+  await page.getByRole("button", { name: "Match by name instead" }).click();
+  await expect(page.getByText("Columns are matched by name.")).toBeVisible();
+  await expect(page.getByLabel("Column for mail")).toHaveValue("E-Mail");
+  await expect(remark).toHaveValue("");
+  await expect(key).toHaveValue("E-Mail");
+  await page.getByRole("button", { name: "Match as before" }).click();
+  await expect(notice).toBeVisible();
+  // Also without a schema, columns have the same properties.
+  await page.getByRole("button", { name: "Remove the schema" }).click();
+  await expect(preview(page).locator("thead")).toHaveText(
+    /imported as mail.*imported as name.*imported as remark/,
+  );
+  const [second] = await Promise.all([page.waitForRequest("**/api/jobs"), start(page)]);
+  expect(second.postDataJSON().options).toMatchObject({ dataset, key: "name", columns });
+  await complete(page);
+  await expect(await records(page, dataset)).toContainText(/joerg@example\.com.*Jörg.*geändert/);
+});

@@ -31,8 +31,8 @@ const { Draft } = await import("../../src/draft");
 
 const READING = { encoding: "UTF-8", delimiter: ",", quote: '"', headerRow: 1 } as const;
 
-/** The answer of a server for a file with these columns. */
-function answerOf(columns: string[]) {
+/** The answer of a server for a file with these columns, and the presets of datasets. */
+function answerOf(columns: string[], presets: Record<string, Inspection["preset"]> = {}) {
   return async (fileGuid: string, { jobType, options, reading }: InspectRequest) => ({
     format: "csv" as const,
     reading: READING,
@@ -46,6 +46,7 @@ function answerOf(columns: string[]) {
     rows: [{ number: 1, sheetRow: null, cells: columns.map((_, at) => String(at)), problem: null }],
     issues: [],
     error: null,
+    preset: presets[String(options?.dataset)] ?? null,
     request: jobType ? { jobType, fileGuid, reading: { ...READING, ...reading }, options } : null,
   });
 }
@@ -86,7 +87,7 @@ test("a file is described first, and then inspected for its import", async () =>
       fileGuid: "file",
       jobType: "import",
       reading: {},
-      options: { dataset: "kunden-2026", key: "id", mode: "upsert" },
+      options: { dataset: "kunden-2026", key: "id", mode: "upsert", columns: {} },
     },
   ]);
   expect([draft.plan.isReady.value, draft.isStale.value, draft.waitsFor.value]).toEqual([true, false, null]);
@@ -129,12 +130,25 @@ test("changes are sent together after a pause, and the last answer counts", asyn
   expect(requests().map(({ options }) => options)).toEqual([
     { dataset: "kunden-2026", key: "id", mode: "delete", columns: { "Full name": null } },
   ]);
+});
+
+test("the chosen dataset is inspected, once its name is valid", async () => {
+  begin();
+  await pass();
   inspect.mockClear();
-  draft.plan.choose({ dataset: "another" });
+  for (const dataset of ["", "an other", "x".repeat(65)]) draft.plan.choose({ dataset });
   await pass();
   expect(inspect).not.toHaveBeenCalled();
-  await draft.start();
-  expect(createJob.mock.calls[0]?.[0].options).toMatchObject({ dataset: "another", mode: "delete" });
+  draft.plan.choose({ dataset: "an_Other-1" });
+  // An invalid name keeps the last valid one.
+  draft.plan.choose({ dataset: "an_Other-1!" });
+  await pass();
+  expect(requests().map(({ options }) => options?.dataset)).toEqual(["an_Other-1"]);
+  draft.plan.choose({ dataset: "another" });
+  const job = draft.start();
+  await pass();
+  await job;
+  expect(createJob.mock.calls[0]?.[0].options).toMatchObject({ dataset: "another" });
 });
 
 test("another reading is described anew, and keeps only choices for its columns", async () => {
@@ -152,7 +166,7 @@ test("another reading is described anew, and keeps only choices for its columns"
       fileGuid: "file",
       jobType: "import",
       reading: { delimiter: ";" },
-      options: { dataset: "kunden-2026", key: "Nr", mode: "upsert" },
+      options: { dataset: "kunden-2026", key: "Nr", mode: "upsert", columns: {} },
     },
   ]);
 });
@@ -171,6 +185,137 @@ test("a schema maps columns, and answers are those of its properties", async () 
     pivotYear: 1950,
     schema: schema?.document,
   });
+});
+
+const COLUMNS = ["E-Mail", "Name", "Status", "Notiz"];
+const PRESET = {
+  key: "mail",
+  columns: { "E-Mail": "mail", Status: "state", Notiz: null },
+  values: { state: { Ja: true }, other: { Nein: false } },
+};
+const PRESET_OPTIONS = {
+  key: "mail",
+  columns: { "E-Mail": "mail", Status: "state", Notiz: null },
+  values: { state: { Ja: true } },
+};
+
+test("a preset maps the columns, once, until the user ignores it", async () => {
+  inspect.mockImplementation(answerOf(COLUMNS, { "kunden-2026": PRESET }));
+  begin();
+  await pass();
+  // The file, then the request that brings the preset, then the one that uses it.
+  expect(requests()).toHaveLength(3);
+  expect(requests()[1]?.options).toMatchObject({ key: "E-Mail", columns: {} });
+  expect(requests()[2]?.options).toEqual({ dataset: "kunden-2026", mode: "upsert", ...PRESET_OPTIONS });
+  expect([draft.plan.presetDataset.value, draft.isStale.value]).toEqual(["kunden-2026", false]);
+  draft.plan.usesPreset.value = false;
+  await pass();
+  const byName = { dataset: "kunden-2026", mode: "upsert", key: "E-Mail", columns: {} };
+  expect(requests().slice(3)).toEqual([expect.objectContaining({ options: byName })]);
+  expect(draft.plan.presetDataset.value).toBe("kunden-2026");
+  draft.plan.usesPreset.value = true;
+  const job = draft.start();
+  await pass();
+  await job;
+  expect(createJob.mock.calls[0]?.[0].options).toMatchObject(PRESET_OPTIONS);
+});
+
+test("another dataset brings its own preset, and keeps the user's choices", async () => {
+  const another = { key: "title", columns: { Name: "title", Status: "status", Notiz: "note" }, values: {} };
+  inspect.mockImplementation(answerOf(COLUMNS, { "kunden-2026": PRESET, another }));
+  begin();
+  await pass();
+  draft.plan.leaveOut("Notiz", false);
+  draft.plan.leaveOut("Status", true);
+  await pass();
+  expect(requests().at(-1)?.options).toMatchObject({
+    columns: { "E-Mail": "mail", Status: null },
+  });
+  expect(requests().at(-1)?.options).not.toHaveProperty("values");
+  draft.plan.choose({ key: "E-Mail", dataset: "another" });
+  await pass();
+  expect(requests().at(-1)?.options).toMatchObject({
+    dataset: "another",
+    key: "E-Mail",
+    columns: { Name: "title", Status: null, Notiz: "note" },
+  });
+  expect(draft.plan.presetDataset.value).toBe("another");
+  inspect.mockClear();
+  draft.plan.choose({ dataset: "new" });
+  await pass();
+  expect(requests().map(({ options }) => options?.columns)).toEqual([
+    { Name: "title", Status: null, Notiz: "note" },
+    { Status: null },
+  ]);
+  expect(draft.plan.presetDataset.value).toBeNull();
+});
+
+test("fields have the preset's columns, others are guessed, and the user's choice wins", async () => {
+  inspect.mockImplementation(answerOf([...COLUMNS, "Staat"], { "kunden-2026": PRESET }));
+  begin();
+  await pass();
+  const schema = readSchema("a.json", '{"properties": {"name": {}, "state": {}, "notiz": {}, "remark": {}}}');
+  draft.plan.choose({ schema });
+  await pass();
+  // A column that the preset leaves out is not guessed for a field.
+  expect(Object.fromEntries(draft.plan.mapping.value)).toEqual({
+    mail: "E-Mail",
+    name: "Name",
+    state: "Status",
+  });
+  draft.plan.map("state", "Staat");
+  draft.plan.map("remark", "E-Mail");
+  draft.plan.map("notiz", "Notiz");
+  await pass();
+  expect(requests().at(-1)?.options?.columns).toEqual({
+    "E-Mail": "remark",
+    Name: "name",
+    Notiz: "notiz",
+    Staat: "state",
+  });
+  draft.plan.map("name", "Staat");
+  expect(draft.plan.mapping.value.get("state")).toBe("Status");
+  draft.plan.map("state", "");
+  expect(draft.plan.mapping.value.get("state")).toBeUndefined();
+  // Choices are for columns of the file, and for fields of one schema.
+  inspect.mockImplementation(answerOf(["Name", "Remark", "State"]));
+  draft.plan.read({ delimiter: ";" });
+  await pass();
+  expect(Object.fromEntries(draft.plan.mapping.value)).toEqual({ name: "Name", remark: "Remark" });
+  draft.plan.choose({ schema });
+  expect(draft.plan.mapping.value.get("state")).toBe("State");
+});
+
+test("a preset renames properties of JSON Lines, which are not matched to fields", async () => {
+  const preset = { key: null, columns: { "E-Mail": "mail" }, values: {} };
+  inspect.mockImplementation(async (...call) => ({
+    ...(await answerOf([], { "kunden-2026": preset })(...call)),
+    format: "jsonl",
+    rows: [{ number: 1, sheetRow: null, cells: ['{"E-Mail":"a","Name":"b"}'], problem: null }],
+  }));
+  begin();
+  draft.plan.choose({ schema: readSchema("a.json", '{"properties": {"mail": {}, "name": {}}}') });
+  await pass();
+  expect(requests().at(-1)?.options?.columns).toEqual({ "E-Mail": "mail" });
+  expect(draft.plan.fields.value).toEqual([]);
+});
+
+test("a preset that changes nothing is not told", async () => {
+  const same = { key: "id", columns: { id: "id" }, values: { gone: { a: "b" } } };
+  inspect.mockImplementation(answerOf(["id", "Name"], { "kunden-2026": same }));
+  begin();
+  await pass();
+  expect([draft.plan.presetDataset.value, requests().length]).toEqual([null, 2]);
+});
+
+test.each([
+  ["a key", { key: "Name", columns: {}, values: {} }],
+  ["values", { key: null, columns: {}, values: { Name: { a: "b" } } }],
+])("a preset that changes only %s is told", async (_, preset) => {
+  inspect.mockImplementation(answerOf(["id", "Name"], { "kunden-2026": preset }));
+  begin();
+  await pass();
+  expect([draft.plan.presetDataset.value, requests().length]).toEqual(["kunden-2026", 3]);
 });
 
 test("an import that would fail is not started", async () => {
@@ -246,6 +391,7 @@ test("JSON Lines without an object have no key, and their problems are found any
     ],
     issues: [],
     error: null,
+    preset: null,
     request: jobType ? {} : null,
   }));
   begin();

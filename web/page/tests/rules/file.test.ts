@@ -6,7 +6,16 @@ import { readingLine } from "../../src/components/reading-line";
 import { isReadable, sampleOf } from "../../src/file/beginning";
 import { withGiven } from "../../src/file/inspection";
 import { guessKey, repeatedKey } from "../../src/file/key";
-import { columnsOption, guessMapping, propertiesOf, UNMAPPED } from "../../src/file/mapping";
+import {
+  columnsOption,
+  guessMapping,
+  leftOutColumns,
+  type Preset,
+  propertiesOf,
+  suggestMapping,
+  valuesOption,
+  withChoices,
+} from "../../src/file/mapping";
 import { type Field, readSchema } from "../../src/file/schema";
 import { haveSheetRows, problemGroups, type Table, tableOf } from "../../src/file/table";
 
@@ -134,6 +143,13 @@ test("the key is guessed by the columns' names, then by their values", () => {
   expect(guess("a,b", ["1,", "2,x"])).toBe("a");
   expect(guess("id,name", ["1,Ann"], [null, "name"])).toBe("name");
   expect(guess("id", [], [null])).toBe("");
+  const found = csv(["id", "E-Mail"], row(1, ["1", "a@example.com"]));
+  expect(guessKey(found, ["id", "mail"], "mail")).toBe("E-Mail");
+  for (const properties of [
+    ["id", null],
+    ["id", "E-Mail"],
+  ])
+    expect(guessKey(found, properties, "mail")).toBe("id");
 });
 
 test("a key that the first rows have twice is found", () => {
@@ -165,7 +181,70 @@ test("a mapping names the columns that are called otherwise, and those that are 
   const properties = propertiesOf(columns, mapping, new Set(["Notes", "Größe"]));
   expect(properties).toEqual(["id", "size, cm", null, "name"]);
   expect(columnsOption(columns, properties)).toEqual({ Größe: "size, cm", Notes: null });
-  expect(columnsOption(columns, propertiesOf(columns, UNMAPPED, new Set()))).toEqual({});
+  expect(columnsOption(columns, propertiesOf(columns, new Map(), new Set()))).toEqual({});
+});
+
+const preset = (columns: Preset["columns"], values: Preset["values"] = {}): Preset => ({
+  key: null,
+  columns,
+  values,
+});
+
+test("a preset comes before the guess, which is for the other fields and columns", () => {
+  const fields = ["email", "name", "remark"].map(field);
+  const columns = ["E-Mail", "Email", "Full name", "Notiz", "constructor"];
+  const known = preset({ Email: "email", Notiz: "note", "not in the file": "remark", constructor: "name" });
+  expect(Object.fromEntries(suggestMapping(columns, known, fields))).toEqual({
+    email: "Email",
+    note: "Notiz",
+    name: "constructor",
+  });
+  // Without a schema, the preset alone maps.
+  expect([...suggestMapping(columns, preset({ "E-Mail": "mail", Notiz: null }), [])]).toEqual([
+    ["mail", "E-Mail"],
+  ]);
+  // The preset's column is not guessed for another field.
+  expect([...suggestMapping(["Name"], preset({ Name: "title" }), fields)]).toEqual([["title", "Name"]]);
+  expect(Object.fromEntries(suggestMapping(columns, null, fields))).toEqual({
+    email: "E-Mail",
+    name: "Full name",
+  });
+});
+
+test("columns are left out as in the preset, unless the user says otherwise", () => {
+  const columns = ["id", "Notes", "Internal", "toString"];
+  const known = preset({ Notes: null, Internal: null, id: "id" });
+  const leftOut = (choices: [string, boolean][], of: Preset | null = known) => [
+    ...leftOutColumns(columns, of, new Map(choices)),
+  ];
+  expect(leftOut([])).toEqual(["Notes", "Internal"]);
+  expect(
+    leftOut([
+      ["Notes", false],
+      ["id", true],
+    ]),
+  ).toEqual(["id", "Internal"]);
+  expect(leftOut([["Notes", true]], null)).toEqual(["Notes"]);
+});
+
+test("a field has the chosen column, which is removed from any other property", () => {
+  const suggested = new Map([
+    ["name", "Name"],
+    ["note", "Notiz"],
+    ["age", "Age"],
+  ]);
+  const choices = new Map([
+    ["name", "Notiz"],
+    ["age", ""],
+  ]);
+  expect([...withChoices(suggested, choices)]).toEqual([["name", "Notiz"]]);
+  expect([...withChoices(suggested, new Map())]).toEqual([...suggested]);
+});
+
+test("only cells of imported properties are replaced", () => {
+  const values = { status: { Ja: "active", "": null }, kind: { A: 1 } };
+  expect(valuesOption(preset({}, values), ["id", null, "status"])).toEqual({ status: values.status });
+  expect(valuesOption(null, ["status"])).toEqual({});
 });
 
 test("fields of a schema have what the import converts cells to", () => {
