@@ -158,7 +158,7 @@ async fn the_preset_of_the_tenants_dataset_is_used() {
         (&columns, &json!("preset_used"))
     );
     let (_, found) = world.inspect(&id, &request("theirs")).await;
-    assert_eq!((&found["preset"], &found["error"]["code"]), (&Value::Null, &json!("key_column_missing")));
+    assert_eq!((&found["preset"], &found["error"]["code"]), (&Value::Null, &json!("key_not_in_header")));
 }
 
 #[tokio::test]

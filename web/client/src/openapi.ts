@@ -2222,15 +2222,15 @@ export interface components {
             /** @description Cursor of the next page; `null` on the last page. */
             nextCursor: string | null;
         };
-        /** @description The mapping of a dataset's last import or export, as far as a file has its columns. */
+        /** @description The mapping of files. */
         MappingPreset: {
             /** @description The property whose value is a record's key; `null` if it is not known. */
             key: string | null;
-            /** @description The properties of the file's columns, by name; `null` leaves a column out. */
+            /** @description The properties of columns, as in the import's option `columns`. */
             columns: {
                 [key: string]: string | null;
             };
-            /** @description Replacements of whole cells, by property. */
+            /** @description Replacements of whole cells, as in the import's option `values`. */
             values: {
                 [key: string]: {
                     [key: string]: unknown;
@@ -4014,6 +4014,7 @@ export interface operations {
                      *       "format": "csv",
                      *       "issues": [],
                      *       "prepared": null,
+                     *       "preset": null,
                      *       "reading": {
                      *         "delimiter": ",",
                      *         "encoding": "UTF-8",

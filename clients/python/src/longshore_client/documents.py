@@ -305,6 +305,7 @@ class Inspection(TypedDict):
     rows: list[FoundRow]
     issues: list[JobError]
     error: JobError | None
+    preset: MappingPreset | None
     request: dict[str, Any] | None
 
 
@@ -419,6 +420,14 @@ class Jobs(TypedDict):
 
     jobs: list[Job]
     nextCursor: str | None
+
+
+class MappingPreset(TypedDict):
+    """The mapping of files."""
+
+    key: str | None
+    columns: dict[str, str | None]
+    values: dict[str, dict[str, Any]]
 
 
 class NextTime(TypedDict):
