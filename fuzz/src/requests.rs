@@ -256,11 +256,7 @@ impl World {
     async fn job(&self, digit: &str, mode: &str) -> Result<(), PortError> {
         let key = upload_key(&TENANT, file_guid("a"));
         let info = self.files.info(&key).await?.unwrap_or_else(|| panic!("the upload does not exist"));
-        let (size_bytes, etag, format) = (info.size_bytes, info.etag, Format::Csv);
-        let source = Some(
-            SourceFile { key, size_bytes, etag, format, name: "people.csv".to_owned(), reading: None, original: None }
-                .into(),
-        );
+        let source = Some(SourceFile::new(key, info, Format::Csv, "people.csv").into());
         let waiting = Job::waiting(job_id(digit), TENANT.clone(), "import", NOW);
         let job = Job {
             source,

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use longshore::header::{FileHeader, HeaderError, read_header};
 use longshore_domain::group::ChunkPlan;
 use longshore_domain::job::{JobError, SourceFile};
-use longshore_domain::ports::Files;
+use longshore_domain::ports::{FileInfo, Files};
 use longshore_domain::records::{Cutter, Extent, Form, Format, GivenReading, Reading, Span, records, sniff};
 use longshore_domain::split::{ChunkLimits, Chunker};
 use longshore_testing::MemoryFiles;
@@ -165,15 +165,8 @@ pub(crate) fn header(format: Format, bytes: &[u8], given: GivenReading) -> Resul
     files.put(&key, bytes);
     // In-memory calls never wait.
     let etag = files.info(&key).now_or_never().and_then(Result::ok).flatten().map(|info| info.etag).unwrap_or_default();
-    let source = SourceFile {
-        key,
-        size_bytes: bytes.len() as u64,
-        etag,
-        format,
-        name: String::new(),
-        reading: None,
-        original: None,
-    };
+    let info = FileInfo { size_bytes: bytes.len() as u64, etag };
+    let source = SourceFile::new(key, info, format, "");
     match read_header(&files, &source, given, given).now_or_never() {
         Some(Ok(header)) => Ok(header),
         Some(Err(HeaderError::Source(error))) => Err(error),

@@ -5,7 +5,7 @@ use longshore_domain::group::{ChunkPlan, Commit, GroupPlan, Manifest};
 use longshore_domain::ids::JobId;
 use longshore_domain::job::{Finish, Job, JobError, JobTimes, SourceFile, Status, Stop, Tolerance, Transition};
 use longshore_domain::outcome::Counts;
-use longshore_domain::ports::{ByAge, Created, Definition, EventsMoved, Reopened, Store};
+use longshore_domain::ports::{ByAge, Created, Definition, EventsMoved, FileInfo, Reopened, Store};
 use longshore_domain::records::{Delimiter, Dialect, Format, GivenReading, Reading, TextEncoding};
 use longshore_domain::tenant::TenantId;
 use longshore_domain::timestamp::Timestamp;
@@ -19,19 +19,9 @@ pub(crate) const fn at(millis: i64) -> Timestamp {
 
 /// A newly accepted job.
 pub(crate) fn waiting_job() -> Job {
+    let info = FileInfo { size_bytes: 1 << 40, etag: "\"abc\"".into() };
     Job {
-        source: Some(
-            SourceFile {
-                key: "uploads/default/1".into(),
-                size_bytes: 1 << 40,
-                etag: "\"abc\"".into(),
-                format: Format::Csv,
-                name: "people.csv".into(),
-                reading: None,
-                original: None,
-            }
-            .into(),
-        ),
+        source: Some(SourceFile::new("uploads/default/1", info, Format::Csv, "people.csv").into()),
         metadata: [("team".into(), "crm".into()), ("note".into(), String::new())].into(),
         tolerance: Tolerance { max_failed: Some(3), max_failed_percent: Some(12.5) },
         times: JobTimes {

@@ -103,15 +103,7 @@ async fn each_priority_and_the_registered_types_have_their_own_queue_and_queue_d
 /// Create and complete messages with the same deduplication id, except for the last of each.
 fn control() -> ([CreateMessage; 4], [CompleteMessage; 3]) {
     let job_id = JobId::generate();
-    let create = |position, resend| CreateMessage {
-        tenant: None,
-        job_id,
-        generation: 0,
-        position,
-        resend,
-        failures: 0,
-        is_prepared: false,
-    };
+    let create = |position, resend| CreateMessage { position, resend, ..CreateMessage::of_job(job_id) };
     let complete = |resend| CompleteMessage { job_id, generation: 0, resend, step: 0, tenant: None, failures: 0 };
     ([create(0, 0), create(0, 0), create(1, 0), create(0, 1)], [complete(0), complete(0), complete(1)])
 }

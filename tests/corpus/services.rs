@@ -57,8 +57,7 @@ impl Services {
         let key = format!("uploads/{TENANT}/{}", FileGuid::generate());
         self.ports.files.put(&key, bytes);
         let info = self.ports.files.info(&key).await.unwrap().unwrap();
-        let (size_bytes, etag, name) = (info.size_bytes, info.etag, name.to_owned());
-        SourceFile { key, size_bytes, etag, format, name, reading: None, original: None }
+        SourceFile::new(key, info, format, name)
     }
 
     /// Imports a file with these options.

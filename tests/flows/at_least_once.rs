@@ -40,8 +40,7 @@ fn every_message_that_is_delivered_twice_counts_once() -> Story {
     watch.until("split", |job| job["itemCountFinal"] == true)?;
     let (queues, job_id) = (stack.queues()?, job_id(&id)?);
     // Messages with their own deduplication ids, because the FIFO queues drop exact copies.
-    let create =
-        CreateMessage { tenant: None, job_id, generation: 0, position: 0, resend: 9, failures: 0, is_prepared: false };
+    let create = CreateMessage { resend: 9, ..CreateMessage::of_job(job_id) };
     let complete = CompleteMessage { job_id, generation: 0, resend: 9, step: 0, tenant: None, failures: 0 };
     let chunks = chunk_messages(stack, &id)?;
     for _ in 0..2 {

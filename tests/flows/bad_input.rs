@@ -115,16 +115,7 @@ fn a_file_that_disappears_before_the_split_fails_the_job() -> Story {
     let job = unsent_job(stack, "import", b"id\n1\n", &import(json!({})))?;
     let key = job.file().context("the job has no source")?.key.clone();
     stack.run(stack.aws.s3().delete_object().bucket(stack.output("BucketName")?).key(key).send())?;
-    let message = CreateMessage {
-        tenant: None,
-        job_id: job.job_id,
-        generation: 0,
-        position: 0,
-        resend: 0,
-        failures: 0,
-        is_prepared: false,
-    };
-    stack.run(stack.queues()?.send_create(&message))?;
+    stack.run(stack.queues()?.send_create(&CreateMessage::of_job(job.job_id)))?;
     let ended = Watch::new(stack, &job.job_id.to_string()).end()?;
     assert_eq!((ended["status"].as_str(), error_code(&ended)), (Some("failed"), "source_missing"), "{ended}");
     Ok(())
@@ -162,9 +153,7 @@ fn an_unreadable_message_is_dead_lettered_and_affects_no_other() -> Story {
 fn messages_of_a_missing_job_are_acknowledged() -> Story {
     let Some(stack) = own() else { return Ok(()) };
     let (queues, job_id) = (stack.queues()?, JobId::generate());
-    let create =
-        CreateMessage { tenant: None, job_id, generation: 0, position: 0, resend: 0, failures: 0, is_prepared: false };
-    stack.run(queues.send_create(&create))?;
+    stack.run(queues.send_create(&CreateMessage::of_job(job_id)))?;
     stack.run(queues.send_complete(&CompleteMessage {
         job_id,
         generation: 0,

@@ -157,18 +157,7 @@ pub fn unsent_job(stack: &Stack, job_type: &str, csv: &[u8], options: &Value) ->
     let info = stack.run(stack.files()?.info(&upload.key))?.context("the file is not in the bucket")?;
     let now = Timestamp::now();
     let job = Job {
-        source: Some(
-            SourceFile {
-                key: upload.key,
-                size_bytes: info.size_bytes,
-                etag: info.etag,
-                format: Format::Csv,
-                name: upload.file_name,
-                reading: None,
-                original: None,
-            }
-            .into(),
-        ),
+        source: Some(SourceFile::new(upload.key, info, Format::Csv, upload.file_name).into()),
         times: JobTimes {
             timeout_s: 3_600,
             deadline_at: now.plus_seconds(3_600),

@@ -126,16 +126,7 @@ impl Lane {
         let rows = if n == 0 && self.failure == Failure::Lost { ROWS } else { 200 };
         self.ports.files.put(&key, file_of(&vec![OK; rows], Dialect::default()));
         let info = now(self.ports.files.info(&key)).unwrap().unwrap();
-        let (size_bytes, etag) = (info.size_bytes, info.etag);
-        let source = SourceFile {
-            key,
-            size_bytes,
-            etag,
-            format: Format::Csv,
-            name: "file.csv".into(),
-            reading: None,
-            original: None,
-        };
+        let source = SourceFile::new(key, info, Format::Csv, "file.csv");
         let job =
             Job { source: Some(source.into()), ..Job::waiting(id(n), TenantId::from_static("tenant"), kind, clock()) };
         let definition = Definition::new(Kind::Fine.options(None));

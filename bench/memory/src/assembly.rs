@@ -13,7 +13,7 @@ use longshore_domain::ids::{ChunkId, JobId};
 use longshore_domain::job::{Job, SourceFile, Status};
 use longshore_domain::message::CompleteMessage;
 use longshore_domain::outcome::Counts;
-use longshore_domain::ports::{Definition, JobStore, JobTransitions, Ledger};
+use longshore_domain::ports::{Definition, FileInfo, JobStore, JobTransitions, Ledger};
 use longshore_domain::records::Format;
 use longshore_domain::results::{ResultColumn, ResultFormat, ResultsForm};
 use longshore_domain::tenant::TenantId;
@@ -96,16 +96,8 @@ fn form(format: &str) -> Result<ResultsForm> {
 /// Stores a job whose items have all succeeded, and whose report has not begun.
 async fn store_job(ports: &Ports<MemoryStore, MemoryQueues, Outputs>, form: ResultsForm) -> Result<JobId> {
     let (store, now, size) = (&ports.store, Timestamp::now(), u64::from(GROUPS * CHUNKS));
-    let (key, name) = ("uploads/default/bench".to_owned(), "rows.csv".to_owned());
-    let source = SourceFile {
-        key,
-        size_bytes: size,
-        etag: "\"e\"".into(),
-        format: Format::Csv,
-        name,
-        reading: None,
-        original: None,
-    };
+    let info = FileInfo { size_bytes: size, etag: "\"e\"".into() };
+    let source = SourceFile::new("uploads/default/bench", info, Format::Csv, "rows.csv");
     let waiting = Job::waiting(JobId::generate(), TenantId::from_static("default"), "outputs", now);
     let job = Job { source: Some(source.into()), ..waiting };
     let definition = Definition { results: Some(form), ..Definition::new(json!({})) };

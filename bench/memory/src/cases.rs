@@ -7,7 +7,7 @@ use longshore::handler::{ItemKey, JobContext, JobType, Outcome, Registry};
 use longshore::job_types::builtin;
 use longshore::job_types::export::Export;
 use longshore_domain::job::{DatasetSource, Source, SourceFile};
-use longshore_domain::ports::{FileInfo, Files};
+use longshore_domain::ports::Files;
 use longshore_domain::records::Format;
 use longshore_domain::results::{ResultColumn, ResultFormat, ResultRow, ResultsForm};
 use longshore_testing::{MemoryFiles, MemoryRecords};
@@ -123,16 +123,8 @@ pub(crate) fn upload(rows: u64) -> Result<(MemoryFiles, Source)> {
     let files = MemoryFiles::default();
     files.put(KEY, file(rows)?);
     let runtime = tokio::runtime::Builder::new_current_thread().build()?;
-    let FileInfo { size_bytes, etag } = runtime.block_on(files.info(KEY))?.context("the file is gone")?;
-    let source = SourceFile {
-        key: KEY.into(),
-        size_bytes,
-        etag,
-        format: Format::Csv,
-        name: "rows.csv".into(),
-        reading: None,
-        original: None,
-    };
+    let info = runtime.block_on(files.info(KEY))?.context("the file is gone")?;
+    let source = SourceFile::new(KEY, info, Format::Csv, "rows.csv");
     Ok((files, Source::File(source)))
 }
 

@@ -2,7 +2,7 @@
 //! beside a bare loop over the same bytes with the same library. Each measurement has a process of its own, whose peak
 //! memory is measured. Kinds alternate, and each time is the median of its runs.
 
-use std::io::{Cursor, Read, Write};
+use std::io::{Cursor, Read};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Instant;
@@ -10,20 +10,18 @@ use std::time::Instant;
 use anyhow::{Context, Result, bail, ensure};
 use bench::markdown;
 use calamine::{Reader, Xlsx, open_workbook_from_rs};
-use flate2::Compression;
 use flate2::bufread::MultiGzDecoder;
-use flate2::write::GzEncoder;
 use longshore::inspection::{Inspected, Inspection, Intended, inspect};
 use longshore::job_types::builtin;
 use longshore_domain::job::SourceFile;
-use longshore_domain::ports::{FileInfo, Files};
+use longshore_domain::ports::Files;
 use longshore_domain::records::{Form, Format, GivenReading};
 use longshore_preparation::{Conversion, Limits, SheetChoice, Step};
 use longshore_testing::{MemoryFiles, MemoryRecords};
-use rust_xlsxwriter::Workbook;
 use serde_json::json;
 
 use crate::bombs;
+use crate::file_inputs::{TEXT_BYTES, csv, csv_rows, gzip, workbook};
 use crate::goal::{self, Goal};
 use crate::job::{Request, run as run_job, runtime};
 use crate::statistics::median;
@@ -37,9 +35,6 @@ const RUNS: usize = 5;
 /// Rows of the CSV files and of the workbook.
 const CSV_ROWS: u64 = 1_000_000;
 const SHEET_ROWS: u32 = 500_000;
-
-/// Bytes of the file that is compressed, and of the one that is inspected.
-const TEXT_BYTES: usize = 100_000_000;
 
 /// Rows of the workbook that is inspected: about 20 MB.
 const INSPECTED_ROWS: u32 = 700_000;
@@ -276,54 +271,8 @@ fn inspection(file: Vec<u8>) -> Result<Measured> {
 fn put(files: &MemoryFiles, bytes: Vec<u8>) -> Result<SourceFile> {
     const KEY: &str = "uploads/default/bench";
     files.put(KEY, bytes);
-    let FileInfo { size_bytes, etag } = runtime()?.block_on(files.info(KEY))?.context("the file is gone")?;
-    let (format, name) = (Format::Csv, "rows.csv".to_owned());
-    Ok(SourceFile { key: KEY.into(), size_bytes, etag, format, name, reading: None, original: None })
-}
-
-/// Returns rows of at least this size.
-fn csv(bytes: usize) -> Vec<u8> {
-    let mut file = csv_rows(bytes as u64 / 80, false);
-    file.truncate(file.len().max(bytes));
-    file
-}
-
-fn csv_rows(rows: u64, is_windows: bool) -> Vec<u8> {
-    let delimiter = if is_windows { ';' } else { ',' };
-    let mut file = Vec::new();
-    let mut push = |text: String| match is_windows {
-        true => file.extend(text.chars().map(|c| c as u8)),
-        false => file.extend_from_slice(text.as_bytes()),
-    };
-    let d = delimiter;
-    push(format!("id{d}name{d}email{d}street{d}city{d}amount\n"));
-    for n in 0..rows {
-        push(format!(
-            "{n}{d}J\u{fc}rgen M\u{fc}ller {n}{d}person{n}@example.com{d}Stra\u{df}e der Freiheit {n}{d}K\u{f6}ln{d}{n}.5\n"
-        ));
-    }
-    file
-}
-
-fn gzip() -> Result<Vec<u8>> {
-    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
-    encoder.write_all(&csv(TEXT_BYTES))?;
-    Ok(encoder.finish()?)
-}
-
-fn workbook(rows: u32) -> Result<Vec<u8>> {
-    let mut workbook = Workbook::new();
-    let sheet = workbook.add_worksheet();
-    for (column, name) in ["id", "name", "email", "amount"].into_iter().enumerate() {
-        sheet.write(0, column as u16, name)?;
-    }
-    for row in 1..=rows {
-        sheet.write(row, 0, row)?;
-        sheet.write(row, 1, format!("J\u{fc}rgen {row}"))?;
-        sheet.write(row, 2, format!("person{row}@example.com"))?;
-        sheet.write(row, 3, f64::from(row) / 8.0)?;
-    }
-    Ok(workbook.save_to_buffer()?)
+    let info = runtime()?.block_on(files.info(KEY))?.context("the file is gone")?;
+    Ok(SourceFile::new(KEY, info, Format::Csv, "rows.csv"))
 }
 
 fn memory_mib(name: &str) -> Result<f64> {

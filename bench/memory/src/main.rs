@@ -13,6 +13,7 @@ mod assembly;
 mod bombs;
 mod cases;
 mod counted;
+mod file_inputs;
 mod files;
 mod goal;
 mod images;

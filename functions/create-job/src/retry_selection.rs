@@ -35,9 +35,6 @@ use crate::splitter::{CONCURRENT_CHUNKS, Splitter};
 const FINDINGS_CHUNKS: usize = 2_000;
 const FINDINGS_BYTES: u64 = 512 << 20;
 
-/// Bytes that are read to recognize the form of a corrected file.
-const HEAD_BYTES: u64 = 64 << 10;
-
 /// Time before the delivery's deadline at which no further chunk is read. It is reserved for the chunks that are being
 /// read, and for the end of the split. Half of the remaining time if that is shorter.
 const FINDINGS_RESERVE_MS: i64 = 20_000;
@@ -94,12 +91,12 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
         let Some(file) = job.retry.selection.corrected().filter(|file| file.original.is_none()) else {
             return Ok(None);
         };
-        let (mut reader, mut head) = (ResumingReader::new(&self.ports.files, file, 0).up_to(HEAD_BYTES), Vec::new());
-        // A file that is gone fails the job where it is read.
-        while let Read::Found(Some(block)) = reader.next().await? {
-            head.extend_from_slice(&block);
-        }
-        Ok(Form::detect(&head).map(|_| file))
+        let reader = ResumingReader::new(&self.ports.files, file, 0).up_to(Form::HEAD_BYTES);
+        Ok(match reader.read_all().await? {
+            Read::Found(head) => Form::detect(&head).map(|_| file),
+            // It fails the job where it is read.
+            Read::Absent | Read::Changed => None,
+        })
     }
 
     /// Reads the corrected file of the job's current generation. The job fails if the file no longer exists or is not a

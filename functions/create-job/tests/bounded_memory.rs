@@ -13,7 +13,7 @@ use longshore::ports::Ports;
 use longshore_domain::ids::JobId;
 use longshore_domain::job::{Job, SourceFile};
 use longshore_domain::message::{ChunkMessage, CompleteMessage, CreateMessage, WebhookMessage};
-use longshore_domain::ports::{Definition, FileStream, Files, JobStore, PortResult, Queues, Read};
+use longshore_domain::ports::{Definition, FileInfo, FileStream, Files, JobStore, PortResult, Queues, Read};
 use longshore_domain::records::Format;
 use longshore_domain::tenant::TenantId;
 use longshore_domain::timestamp::Timestamp;
@@ -86,15 +86,7 @@ impl Queues for Discarding {
 
 #[tokio::test]
 async fn a_hundred_megabytes_are_split_in_sixteen_megabytes_of_memory() {
-    let source = SourceFile {
-        key: "k".into(),
-        size_bytes: SIZE,
-        etag: "e".into(),
-        format: Format::Csv,
-        name: "f.csv".into(),
-        reading: None,
-        original: None,
-    };
+    let source = SourceFile::new("k", FileInfo { size_bytes: SIZE, etag: "e".into() }, Format::Csv, "f.csv");
     let job = Job {
         source: Some(source.into()),
         ..Job::waiting(JobId::generate(), TenantId::from_static("default"), "small", Timestamp(0))
@@ -104,15 +96,7 @@ async fn a_hundred_megabytes_are_split_in_sixteen_megabytes_of_memory() {
     let ports = Ports { store: store.clone(), queues: Discarding, files: Generated::default() };
     let registry = Registry::default().with(Small);
     let splitter = Splitter { ports: &ports, registry: &registry, clock: || Timestamp(1) };
-    let message = CreateMessage {
-        tenant: None,
-        job_id: job.job_id,
-        generation: 0,
-        position: 0,
-        resend: 0,
-        failures: 0,
-        is_prepared: false,
-    };
+    let message = CreateMessage::new(&job);
     let before = peak();
     assert_eq!(splitter.split(&message, Timestamp(1_000)).await.unwrap(), SplitEnd::Ended);
     let grown = (peak() - before) >> 20;

@@ -17,9 +17,7 @@ use longshore_domain::group::Manifest;
 use longshore_domain::ids::JobId;
 use longshore_domain::job::{Job, Priority, SourceFile};
 use longshore_domain::message::CreateMessage;
-use longshore_domain::ports::{
-    Definition, FileInfo, FileStream, Files, JobStore, Ledger, PortError, PortResult, Queues, Read,
-};
+use longshore_domain::ports::{Definition, FileStream, Files, JobStore, Ledger, PortError, PortResult, Queues, Read};
 use longshore_domain::records::Format;
 use longshore_domain::tenant::TenantId;
 use longshore_domain::timestamp::Timestamp;
@@ -32,16 +30,8 @@ const KEY: &str = "uploads/default/file";
 async fn import_of(rows: impl Iterator<Item = String>, priority: Priority) -> (MemoryStore, MemoryFiles, Job) {
     let (store, files) = (MemoryStore::default(), MemoryFiles::default());
     files.put(KEY, iter::once("id,name\n".to_owned()).chain(rows).collect::<String>());
-    let FileInfo { size_bytes, etag } = files.info(KEY).await.unwrap().unwrap();
-    let source = SourceFile {
-        key: KEY.into(),
-        size_bytes,
-        etag,
-        format: Format::Csv,
-        name: "file.csv".into(),
-        reading: None,
-        original: None,
-    };
+    let info = files.info(KEY).await.unwrap().unwrap();
+    let source = SourceFile::new(KEY, info, Format::Csv, "file.csv");
     let job = Job::waiting(JobId::generate(), TenantId::from_static("default"), "import", Timestamp(0));
     let job = Job { source: Some(source.into()), priority, ..job };
     let options = json!({"dataset": "people", "key": "id", "mode": "validate"});
@@ -64,15 +54,7 @@ async fn deliveries(priority: Priority) -> (usize, Job) {
     let ports = Ports { store: store.clone(), queues: queues.clone(), files };
     let registry = builtin(MemoryRecords::default(), MemoryFiles::default());
     let splitter = Splitter { ports: &ports, registry: &registry, clock };
-    let create = CreateMessage {
-        tenant: None,
-        job_id: job.job_id,
-        generation: 0,
-        position: 0,
-        resend: 0,
-        failures: 0,
-        is_prepared: false,
-    };
+    let create = CreateMessage::new(&job);
     queues.send_create(&create).await.unwrap();
     for delivery in 1..100 {
         let message = queues.take_creates().pop().unwrap();
@@ -194,15 +176,7 @@ async fn split(fault: Fault, faults: u32, position: Position) -> (Result<SplitEn
     let ports = Ports { store: store.clone(), queues: MemoryQueues::default(), files };
     let registry = builtin(MemoryRecords::default(), MemoryFiles::default());
     let splitter = Splitter { ports: &ports, registry: &registry, clock: || Timestamp(1) };
-    let message = CreateMessage {
-        tenant: None,
-        job_id: job.job_id,
-        generation: 0,
-        position: 0,
-        resend: 0,
-        failures: 0,
-        is_prepared: false,
-    };
+    let message = CreateMessage::new(&job);
     let end = splitter.split(&message, Timestamp(1_000)).await;
     if end.is_err() {
         assert_eq!(splitter.split(&message, Timestamp(1_000)).await.unwrap(), SplitEnd::Ended);

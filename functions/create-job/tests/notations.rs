@@ -9,7 +9,7 @@ use longshore::ports::Ports;
 use longshore_domain::ids::JobId;
 use longshore_domain::job::{Job, SourceFile, Status};
 use longshore_domain::message::CreateMessage;
-use longshore_domain::ports::{Definition, FileInfo, Files, JobStore, JobTransitions, PortResult, Read};
+use longshore_domain::ports::{Definition, Files, JobStore, JobTransitions, PortResult, Read};
 use longshore_domain::records::{Format, Reading};
 use longshore_domain::tenant::TenantId;
 use longshore_domain::timestamp::Timestamp;
@@ -58,9 +58,8 @@ impl World {
     async fn new(file: &str) -> Self {
         let (store, inner) = (MemoryStore::default(), MemoryFiles::default());
         inner.put(KEY, file);
-        let FileInfo { size_bytes, etag } = inner.info(KEY).await.unwrap().unwrap();
-        let (key, name, format) = (KEY.to_owned(), "file.csv".to_owned(), Format::Csv);
-        let source = SourceFile { key, size_bytes, etag, format, name, reading: None, original: None };
+        let info = inner.info(KEY).await.unwrap().unwrap();
+        let source = SourceFile::new(KEY, info, Format::Csv, "file.csv");
         let job = Job::waiting(JobId::generate(), TenantId::from_static("default"), "import", Timestamp(0));
         let job = Job { source: Some(source.into()), ..job };
         store.create_job(&job, &Definition::new(options()), None).await.unwrap();

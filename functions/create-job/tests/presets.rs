@@ -9,7 +9,7 @@ use longshore_domain::dataset::Dataset;
 use longshore_domain::ids::JobId;
 use longshore_domain::job::{DatasetSource, Job, Source, SourceFile};
 use longshore_domain::message::CreateMessage;
-use longshore_domain::ports::{Definition, FileInfo, Files, JobStore, Presets};
+use longshore_domain::ports::{Definition, Files, JobStore, Presets};
 use longshore_domain::preset::LearntFrom;
 use longshore_domain::records::Format;
 use longshore_domain::results::{ResultColumn, ResultsForm};
@@ -44,10 +44,9 @@ impl World {
 
     async fn import(&self, at: i64, file: &str, members: &Value) -> SplitEnd {
         self.ports.files.put(KEY, file);
-        let FileInfo { size_bytes, etag } = self.ports.files.info(KEY).await.unwrap().unwrap();
+        let info = self.ports.files.info(KEY).await.unwrap().unwrap();
         let format = if file.starts_with('{') { Format::JsonLines } else { Format::Csv };
-        let name = "file".to_owned();
-        let source = SourceFile { key: KEY.into(), size_bytes, etag, format, name, reading: None, original: None };
+        let source = SourceFile::new(KEY, info, format, "file");
         let mut options = json!({ "dataset": "d", "key": "id" });
         options.as_object_mut().unwrap().extend(members.as_object().unwrap().clone());
         self.split("import", at, source.into(), Definition::new(options)).await

@@ -80,16 +80,7 @@ impl World {
         let lines = std::iter::once("good").chain(rows.iter().map(AsRef::as_ref));
         files.put(KEY, lines.map(|line| format!("{line}\n")).collect::<String>());
         let info = now(files.info(KEY)).unwrap().unwrap();
-        let (size_bytes, etag) = (info.size_bytes, info.etag);
-        let source = SourceFile {
-            key: KEY.into(),
-            size_bytes,
-            etag,
-            format: Format::Csv,
-            name: "file.csv".into(),
-            reading: None,
-            original: None,
-        };
+        let source = SourceFile::new(KEY, info, Format::Csv, "file.csv");
         let job = Job {
             source: Some(source.into()),
             ..Job::waiting(JobId::generate(), TenantId::from_static("default"), "noted", clock())
@@ -110,15 +101,7 @@ impl World {
     /// ends the job. Returns the dead letters, and the items that the handler received.
     fn run(&self, deadly: &BTreeSet<u64>) -> (Vec<ChunkMessage>, Vec<u64>) {
         let splitter = Splitter { ports: &self.ports, registry: &self.registry, clock };
-        let create = CreateMessage {
-            tenant: None,
-            job_id: self.id,
-            generation: self.job().generation,
-            position: 0,
-            resend: 0,
-            failures: 0,
-            is_prepared: false,
-        };
+        let create = CreateMessage { generation: self.job().generation, ..CreateMessage::of_job(self.id) };
         assert_eq!(now(splitter.split(&create, Timestamp(i64::MAX))).unwrap(), SplitEnd::Ended);
         let (definitions, mut dead) = (DefinitionCache::default(), Vec::new());
         let worker =

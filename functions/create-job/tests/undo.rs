@@ -54,8 +54,7 @@ impl World {
         let key = format!("uploads/default/{name}");
         self.ports.files.put(&key, text);
         let info = self.ports.files.info(&key).await.unwrap().unwrap();
-        let (size_bytes, etag) = (info.size_bytes, info.etag);
-        SourceFile { key, size_bytes, etag, format: Format::Csv, name: name.into(), reading: None, original: None }
+        SourceFile::new(key, info, Format::Csv, name)
     }
 
     async fn create(&self, job_type: &str, source: SourceFile, options: Value, undo: UndoState) -> JobId {

@@ -199,16 +199,8 @@ mod tests {
     }
 
     fn of_split(job: &Job) -> PlannedReplay {
-        let (job_id, generation) = (job.job_id, job.generation);
-        dead_letter(DeadLetterMessage::Create(CreateMessage {
-            tenant: None,
-            job_id,
-            generation,
-            position: 0,
-            resend: 0,
-            failures: 0,
-            is_prepared: false,
-        }))
+        let message = CreateMessage { generation: job.generation, ..CreateMessage::of_job(job.job_id) };
+        dead_letter(DeadLetterMessage::Create(message))
     }
 
     #[test]

@@ -80,13 +80,9 @@ impl FirstPart {
 }
 
 async fn read(files: &impl Files, source: &SourceFile, start: u64, end: u64) -> PortResult<Vec<u8>> {
-    let (mut reader, mut bytes) = (ResumingReader::new(files, source, start).up_to(end), Vec::new());
-    loop {
-        match reader.next().await? {
-            Read::Found(Some(block)) => bytes.extend_from_slice(&block),
-            Read::Found(None) => return Ok(bytes),
-            Read::Absent | Read::Changed => return Err(failed("the file was replaced while it was read")),
-        }
+    match ResumingReader::new(files, source, start).up_to(end).read_all().await? {
+        Read::Found(bytes) => Ok(bytes),
+        Read::Absent | Read::Changed => Err(failed("the file was replaced while it was read")),
     }
 }
 

@@ -7,14 +7,11 @@ use longshore_domain::job::{Job, SourceFile};
 use longshore_domain::ports::{Files, PortResult, Read};
 use longshore_domain::records::Form;
 
-/// Bytes that are read to recognize the form, as `create-job` does.
-const HEAD_BYTES: u64 = 64 << 10;
-
 /// Returns the job's file that is not in a form that can be split, with its form. `None` if there is none, or if it is gone.
 pub(crate) async fn unprepared(files: &impl Files, job: &Job) -> PortResult<Option<(SourceFile, Form)>> {
     let of_job = job.file().into_iter().chain(job.retry.selection.corrected());
     for file in of_job.filter(|file| file.original.is_none()) {
-        let head = read_range(files, file, 0..file.size_bytes.min(HEAD_BYTES)).await?;
+        let head = read_range(files, file, 0..Form::HEAD_BYTES).await?;
         if let Some(form) = head.and_then(|head| Form::detect(&head)) {
             return Ok(Some((file.clone(), form)));
         }
@@ -28,13 +25,8 @@ pub(crate) async fn read_range(
     file: &SourceFile,
     range: Range<u64>,
 ) -> PortResult<Option<Vec<u8>>> {
-    let mut bytes = Vec::with_capacity((range.end - range.start) as usize);
-    let mut reader = ResumingReader::new(files, file, range.start).up_to(range.end);
-    loop {
-        match reader.next().await? {
-            Read::Found(Some(block)) => bytes.extend_from_slice(&block),
-            Read::Found(None) => return Ok(Some(bytes)),
-            Read::Absent | Read::Changed => return Ok(None),
-        }
+    match ResumingReader::new(files, file, range.start).up_to(range.end).read_all().await? {
+        Read::Found(bytes) => Ok(Some(bytes)),
+        Read::Absent | Read::Changed => Ok(None),
     }
 }

@@ -46,15 +46,7 @@ impl World {
         let (store, queues, files) = (MemoryStore::default(), MemoryQueues::default(), MemoryFiles::default());
         files.put(KEY, file);
         let info = files.info(KEY).await.unwrap().unwrap();
-        let source = SourceFile {
-            key: KEY.into(),
-            size_bytes: info.size_bytes,
-            etag: info.etag,
-            format: Format::Csv,
-            name: "people.csv.gz".into(),
-            reading: None,
-            original: None,
-        };
+        let source = SourceFile::new(KEY, info, Format::Csv, "people.csv.gz");
         let id = longshore_domain::ids::JobId::generate();
         let job = Job::waiting(id, TenantId::from_static("default"), "import", clock());
         let job = Job { source: Some(source.into()), ..job };

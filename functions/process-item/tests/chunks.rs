@@ -13,7 +13,7 @@ use longshore_domain::ids::{ChunkId, JobId};
 use longshore_domain::job::{Job, SourceFile};
 use longshore_domain::message::ChunkMessage;
 use longshore_domain::ports::{
-    Definition, FileInfo, Files, JobProgress, JobStore, JobTransitions, Ledger, PortResult, Queues, Read,
+    Definition, Files, JobProgress, JobStore, JobTransitions, Ledger, PortResult, Queues, Read,
 };
 use longshore_domain::records::{Format, records};
 use longshore_domain::split::Chunker;
@@ -45,16 +45,8 @@ fn waiting(job_type: &str) -> Job {
 /// Puts a file of JSON lines, and returns a job over it.
 async fn job_over(files: &MemoryFiles, rows: &str, job_type: &str) -> Job {
     files.put("k", rows);
-    let FileInfo { size_bytes, etag } = files.info("k").await.unwrap().unwrap();
-    let source = SourceFile {
-        key: "k".into(),
-        size_bytes,
-        etag,
-        format: Format::JsonLines,
-        name: "f.jsonl".into(),
-        reading: None,
-        original: None,
-    };
+    let info = files.info("k").await.unwrap().unwrap();
+    let source = SourceFile::new("k", info, Format::JsonLines, "f.jsonl");
     Job { source: Some(source.into()), ..waiting(job_type) }
 }
 

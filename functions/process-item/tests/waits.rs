@@ -13,7 +13,7 @@ use longshore_domain::ids::{ChunkId, JobId};
 use longshore_domain::job::{Job, SourceFile};
 use longshore_domain::message::ChunkMessage;
 use longshore_domain::outcome::Counts;
-use longshore_domain::ports::{Definition, FileInfo, Files, JobProgress, JobStore, JobTransitions, Ledger};
+use longshore_domain::ports::{Definition, Files, JobProgress, JobStore, JobTransitions, Ledger};
 use longshore_domain::records::Format;
 use longshore_domain::tenant::TenantId;
 use longshore_domain::timestamp::Timestamp;
@@ -58,16 +58,9 @@ async fn each_item_is_passed_to_the_handler_again_after_its_own_wait() {
     let (store, queues, files) = (MemoryStore::default(), MemoryQueues::default(), MemoryFiles::default());
     let rows = (0..ITEMS).map(|n| format!("{n}\n")).collect::<String>();
     files.put("k", rows.as_str());
-    let FileInfo { size_bytes, etag } = files.info("k").await.unwrap().unwrap();
-    let source = SourceFile {
-        key: "k".into(),
-        size_bytes,
-        etag,
-        format: Format::JsonLines,
-        name: "f.jsonl".into(),
-        reading: None,
-        original: None,
-    };
+    let info = files.info("k").await.unwrap().unwrap();
+    let size_bytes = info.size_bytes;
+    let source = SourceFile::new("k", info, Format::JsonLines, "f.jsonl");
     let waiting = Job::waiting(JobId::generate(), TenantId::from_static("default"), "waiting", clock());
     let job = Job { source: Some(source.into()), ..waiting };
     let plan = ChunkPlan { first: 1, items: ITEMS, start: 0, end: size_bytes, oversize: false, keys: None };

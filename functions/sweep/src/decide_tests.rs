@@ -269,15 +269,8 @@ fn a_dead_split_stops_its_job_after_a_push_without_effect() {
         times: JobTimes { updated_at: Timestamp(10_000), ..job(Status::Running, Stage::Splitting).times },
         ..job(Status::Running, Stage::Splitting)
     };
-    let dead_letter = CreateMessage {
-        job_id: splitting.job_id,
-        generation: 0,
-        position: 0,
-        resend: 0,
-        failures: 0,
-        tenant: Some(TenantId::from_static("t")),
-        is_prepared: false,
-    };
+    let dead_letter =
+        CreateMessage { tenant: Some(TenantId::from_static("t")), ..CreateMessage::of_job(splitting.job_id) };
     let decide = |job: &Job, now_s: i64| decide_dead_split(job, &dead_letter, Timestamp(now_s * 1000), STALL_S);
     assert_eq!(
         decide(&splitting, 99_999),

@@ -170,15 +170,7 @@ async fn a_dead_split_stops_its_job_only_without_progress_of_another_splitter() 
             ports.store.count_resend(&job, START).await.unwrap();
         }
         NOW.set(START.plus_seconds(idle_s - 20));
-        let dead_letter = CreateMessage {
-            job_id: job.job_id,
-            generation: 0,
-            position: 0,
-            resend: 0,
-            failures: 0,
-            tenant: Some(TenantId::from_static("t")),
-            is_prepared: false,
-        };
+        let dead_letter = CreateMessage::new(&job);
         let sweep = Sweep {
             ports: ports.clone(),
             dead_letters: DeadSplit(dead_letter),

@@ -56,9 +56,13 @@ impl CreateMessage {
 
     /// Creates a request to split the job from its current position.
     pub fn new(job: &Job) -> Self {
-        let (job_id, tenant) = (job.job_id, Some(job.tenant.clone()));
         let (generation, position) = (job.generation, job.split.groups);
-        Self { job_id, tenant, generation, position, resend: 0, failures: 0, is_prepared: false }
+        Self { tenant: Some(job.tenant.clone()), generation, position, ..Self::of_job(job.job_id) }
+    }
+
+    /// Creates the message of an earlier version, without a tenant, for the first generation from its start.
+    pub const fn of_job(job_id: JobId) -> Self {
+        Self { job_id, tenant: None, generation: 0, position: 0, resend: 0, failures: 0, is_prepared: false }
     }
 
     /// Returns the message group: one of the tenant's lanes. SQS delivers no message of a group while another one of it

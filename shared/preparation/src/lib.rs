@@ -11,6 +11,7 @@
 //! | --- | --- |
 //! | `convert` | the conversion |
 //! | `conversion` | the conversion in a thread of its own, whose caller reads and writes the files |
+//! | `remote_file`, `parts` | its file, and its output |
 //! | `unpack` | gzip and Zstandard |
 //! | `archive` | a ZIP archive with one file |
 //! | `table` | a sheet of a workbook as CSV |
@@ -24,6 +25,8 @@ mod conversion;
 mod convert;
 mod error;
 mod limits;
+mod parts;
+mod remote_file;
 mod sink;
 mod table;
 mod text;

@@ -90,6 +90,22 @@ impl<'a, F: Files> ResumingReader<'a, F> {
         }
     }
 
+    /// Reads everything that is left.
+    ///
+    /// # Errors
+    /// See [`ResumingReader::next`].
+    pub async fn read_all(mut self) -> PortResult<Read<Vec<u8>>> {
+        let mut bytes = Vec::new();
+        loop {
+            match self.next().await? {
+                Read::Found(Some(block)) => bytes.extend_from_slice(&block),
+                Read::Found(None) => return Ok(Read::Found(bytes)),
+                Read::Absent => return Ok(Read::Absent),
+                Read::Changed => return Ok(Read::Changed),
+            }
+        }
+    }
+
     fn ended_early(&self) -> PortError {
         let end = self.end.unwrap_or(self.version.size_bytes);
         let source = format!("the stream ended at byte {} of {end}", self.position).into();

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use longshore_domain::ports::FileInfo;
 use longshore_domain::preset::LearntFrom;
 use longshore_domain::records::Format;
 use longshore_domain::timestamp::Timestamp;
@@ -20,17 +19,9 @@ async fn inspected(file: &str, options: Option<Value>) -> Inspection {
 async fn inspected_with(file: &str, options: Option<Value>, presets: Vec<LearntPreset>) -> Inspection {
     let files = MemoryFiles::default();
     files.put("file", file);
-    let FileInfo { size_bytes, etag } = files.info("file").await.unwrap().unwrap();
+    let info = files.info("file").await.unwrap().unwrap();
     let format = if file.starts_with('{') { Format::JsonLines } else { Format::Csv };
-    let source = SourceFile {
-        key: "file".into(),
-        size_bytes,
-        etag,
-        format,
-        name: "file.csv".into(),
-        reading: None,
-        original: None,
-    };
+    let source = SourceFile::new("file", info, format, "file.csv");
     let import = Arc::new(Import::new(Arc::new(MemoryRecords::default()), MemoryFiles::default()));
     let job_type: &dyn AnyJobType = &import;
     let intended = options.map(|options| {

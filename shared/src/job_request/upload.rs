@@ -43,15 +43,7 @@ fn checked(upload: Upload, info: FileInfo, reading: ParsedReading, max_bytes: u6
     if format == Format::JsonLines && (!reading.csv.is_empty() || reading.sheet.is_some()) {
         return Err(not_for_json_lines());
     }
-    Ok(SourceFile {
-        format,
-        key: upload.key,
-        size_bytes: info.size_bytes,
-        etag: info.etag,
-        name: upload.file_name,
-        reading: None,
-        original: None,
-    })
+    Ok(SourceFile::new(upload.key, info, format, upload.file_name))
 }
 
 fn check_size(upload: &Upload, info: &FileInfo, max: u64) -> Result<(), Bad> {

@@ -55,7 +55,7 @@ mod tests {
             let [position, resend, group, chunk] = numbers;
             let (job_id, generation) = (JobId::generate(), position);
             let plan = ChunkPlan { first: 1, items: group, start: 0, end: u64::from(chunk), oversize, keys: None };
-            round_trips(&CreateMessage { tenant: None, job_id, generation, position, resend, failures: 0, is_prepared: false });
+            round_trips(&CreateMessage { generation, position, resend, ..CreateMessage::of_job(job_id) });
             round_trips(&CompleteMessage { job_id, generation, resend, step: resend, tenant: None, failures: 0 });
             let priority = Priority::Low;
             let tenant = TenantId::from_static("t");

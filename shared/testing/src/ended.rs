@@ -99,14 +99,13 @@ pub async fn end_job(
 /// Stores the file of these items.
 async fn put_source(files: &MemoryFiles, job: &Job, items: &EndedItems) -> SourceFile {
     let key = format!("uploads/{}/{}", job.tenant, job.job_id);
-    let source = items.source();
-    files.put(&key, source.clone());
-    let etag = files.info(&key).await.expect("a read").expect("the file exists").etag;
+    files.put(&key, items.source());
+    let info = files.info(&key).await.expect("a read").expect("the file exists");
     let (format, name) = match items.header.is_empty() {
-        true => (Format::JsonLines, "file.jsonl".to_owned()),
-        false => (Format::Csv, "file.csv".to_owned()),
+        true => (Format::JsonLines, "file.jsonl"),
+        false => (Format::Csv, "file.csv"),
     };
-    SourceFile { key, size_bytes: source.len() as u64, etag, format, name, reading: None, original: None }
+    SourceFile::new(key, info, format, name)
 }
 
 /// Plans the next chunk, and moves the position after it.

@@ -8,6 +8,7 @@
 //! | --- | --- |
 //! | `workbook` | a workbook: its sheets, and the rows of one |
 //! | `sheet` | the rows of a sheet |
+//! | `cell_start` | the attributes of a cell |
 //! | `cell` | the value of a cell as text |
 //! | `package` | the parts by their roles: relationships and sheets |
 //! | `styles` | which numbers are dates |
@@ -19,6 +20,7 @@
 
 mod archive;
 mod cell;
+mod cell_start;
 mod compound_file;
 mod error;
 mod package;

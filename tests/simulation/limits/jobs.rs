@@ -60,8 +60,7 @@ pub(super) fn create(ports: &Ports<MemoryStore, MemoryQueues, MemoryFiles>, job_
     let rows: String = (0..new.items).map(|n| format!("{{\"n\":{}}}\n", 1_000_000 + n)).collect();
     ports.files.put(&key, rows);
     let info = now(ports.files.info(&key)).unwrap().expect("the file exists");
-    let (size_bytes, etag, name) = (info.size_bytes, info.etag, "file.jsonl".to_owned());
-    let source = SourceFile { key, size_bytes, etag, format: Format::JsonLines, name, reading: None, original: None };
+    let source = SourceFile::new(key, info, Format::JsonLines, "file.jsonl");
     let waiting = Job::waiting(id, TenantId::from_static(new.tenant), job_type.name, clock());
     let job = Job { source: Some(source.into()), is_registered: true, ..waiting };
     let definition = Definition { registration: Some(job_type.registration()), ..Definition::new(json!({})) };

@@ -101,15 +101,7 @@ impl World {
             true => (Format::JsonLines, "file.jsonl"),
             false => (Format::Csv, "file.csv"),
         };
-        SourceFile {
-            key,
-            size_bytes: info.size_bytes,
-            etag: info.etag,
-            format,
-            name: name.to_owned(),
-            reading: None,
-            original: None,
-        }
+        SourceFile::new(key, info, format, name)
     }
 
     /// Stores the uploaded file. Jobs with the same upload share it.
@@ -265,15 +257,7 @@ impl World {
         self.files.put(&key, packed(csv.into(), self.customer().is_compressed));
         let info = now(self.files.info(&key)).unwrap().unwrap();
         self.customer_mut().corrected.insert(key.clone());
-        SourceFile {
-            key,
-            size_bytes: info.size_bytes,
-            etag: info.etag,
-            format: Format::Csv,
-            name: "failed.csv".into(),
-            reading: None,
-            original: None,
-        }
+        SourceFile::new(key, info, Format::Csv, "failed.csv")
     }
 
     fn reopen(&mut self, selection: Selection) {

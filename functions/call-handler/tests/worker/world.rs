@@ -14,7 +14,7 @@ use longshore_domain::job::{Job, SourceFile};
 use longshore_domain::message::ChunkMessage;
 use longshore_domain::outcome::Counts;
 use longshore_domain::ports::{
-    Definition, FileInfo, Files, HandlerStates, JobProgress, JobStore, JobTransitions, Ledger, Queues,
+    Definition, Files, HandlerStates, JobProgress, JobStore, JobTransitions, Ledger, Queues,
 };
 use longshore_domain::records::Format;
 use longshore_domain::registration::{Activation, Registration, Target, TypeName, Version, VersionedRegistration};
@@ -81,16 +81,9 @@ impl World {
         let (store, queues, files) = (MemoryStore::default(), MemoryQueues::default(), MemoryFiles::default());
         let rows: String = (1..=chunks * items).map(|n| format!("{{\"n\":{n:06}}}\n").replace(":0", ":1")).collect();
         files.put("k", rows.as_str());
-        let FileInfo { size_bytes, etag } = files.info("k").await.unwrap().unwrap();
-        let source = SourceFile {
-            key: "k".into(),
-            size_bytes,
-            etag,
-            format: Format::JsonLines,
-            name: "f.jsonl".into(),
-            reading: None,
-            original: None,
-        };
+        let info = files.info("k").await.unwrap().unwrap();
+        let size_bytes = info.size_bytes;
+        let source = SourceFile::new("k", info, Format::JsonLines, "f.jsonl");
         let waiting = Job::waiting(JobId::generate(), TenantId::from_static("acme"), TYPE, clock());
         let job = Job { source: Some(source.into()), is_registered: true, ..waiting };
         let activation = Activation { modes: vec![RequestMode::Run], at: clock() };

@@ -56,16 +56,7 @@ impl Fixture {
             TestPorts { store: MemoryStore::default(), queues: MemoryQueues::default(), files: Hooked::default() };
         ports.files.inner.put(SOURCE_KEY, bytes);
         let info = now(ports.files.info(SOURCE_KEY)).unwrap().unwrap();
-        let (key, name) = (SOURCE_KEY.to_owned(), "people.csv".to_owned());
-        let source = SourceFile {
-            key,
-            size_bytes: info.size_bytes,
-            etag: info.etag,
-            format,
-            name,
-            reading: None,
-            original: None,
-        };
+        let source = SourceFile::new(SOURCE_KEY, info, format, "people.csv");
         Self::stored(ports, Some(source), tolerance, json!({}))
     }
 

@@ -23,7 +23,7 @@ use longshore_domain::ids::{ChunkId, JobId};
 use longshore_domain::job::{Job, SourceFile, Status, Stop};
 use longshore_domain::message::CompleteMessage;
 use longshore_domain::outcome::Counts;
-use longshore_domain::ports::{Definition, JobStore, JobTransitions, Ledger};
+use longshore_domain::ports::{Definition, FileInfo, JobStore, JobTransitions, Ledger};
 use longshore_domain::records::Format;
 use longshore_domain::results::ResultsForm;
 use longshore_domain::tenant::TenantId;
@@ -69,17 +69,8 @@ impl Large {
     fn with_results(blocks: u64, mut files: Generated, results: Option<ResultsForm>) -> Self {
         files.size = blocks * BLOCK_BYTES;
         let ports = Ports { store: MemoryStore::default(), queues: MemoryQueues::default(), files };
-        let (key, name) = (KEY.to_owned(), "people.csv".to_owned());
-        let size_bytes = blocks * BLOCK_BYTES;
-        let source = SourceFile {
-            key,
-            size_bytes,
-            etag: "\"e\"".into(),
-            format: Format::Csv,
-            name,
-            reading: None,
-            original: None,
-        };
+        let info = FileInfo { size_bytes: blocks * BLOCK_BYTES, etag: "\"e\"".into() };
+        let source = SourceFile::new(KEY, info, Format::Csv, "people.csv");
         let job = Job {
             source: Some(source.into()),
             ..Job::waiting(JobId::generate(), TenantId::from_static("default"), "probe", Timestamp::now())

@@ -13,7 +13,7 @@ use longshore_domain::job::{Finish, Job, Reopen, Selection, SourceFile, Status};
 use longshore_domain::message::CreateMessage;
 use longshore_domain::outcome::{Counts, Rejection};
 use longshore_domain::ports::{
-    Definition, FileInfo, Files, JobProgress, JobStore, JobTransitions, Ledger, PortResult, Read, Reopened,
+    Definition, Files, JobProgress, JobStore, JobTransitions, Ledger, PortResult, Read, Reopened,
 };
 use longshore_domain::records::Format;
 use longshore_domain::tenant::TenantId;
@@ -211,14 +211,6 @@ impl World {
 }
 
 fn source(files: &SlowFiles, key: &str) -> SourceFile {
-    let FileInfo { size_bytes, etag } = now(files.0.info(key)).unwrap().unwrap();
-    SourceFile {
-        key: key.into(),
-        size_bytes,
-        etag,
-        format: Format::Csv,
-        name: "f".into(),
-        reading: None,
-        original: None,
-    }
+    let info = now(files.0.info(key)).unwrap().unwrap();
+    SourceFile::new(key, info, Format::Csv, "f")
 }

@@ -146,15 +146,7 @@ async fn a_failed_split_of_a_retry_is_replayed_for_the_same_chunks() {
     let world = World::default();
     let job = world.job("acme").await;
     let stop = Stop { status: Status::Failed, error: Some(JobError::new("split_failed", "")), at: NOW };
-    let create = CreateMessage {
-        tenant: None,
-        job_id: job.job_id,
-        generation: 1,
-        position: 0,
-        resend: 0,
-        failures: 0,
-        is_prepared: false,
-    };
+    let create = CreateMessage { generation: 1, ..CreateMessage::of_job(job.job_id) };
     world.end(&job, Status::Failed, 10).await;
     let ended = world.stored(&job).await;
     let reopen = Reopen {

@@ -152,14 +152,10 @@ async fn find_corrected<B: Backend>(
 /// # Errors
 /// 422 `unknown_file` if it no longer exists; 503 `unavailable` if it cannot be read.
 async fn read_head(files: &impl Files, file: &SourceFile) -> Result<Vec<u8>, Failure> {
-    let mut reader = ResumingReader::new(files, file, 0).up_to(HEAD_BYTES);
-    let mut head = Vec::new();
-    loop {
-        match reader.next().await.map_err(|error| cannot_be_read(&error))? {
-            Read::Found(Some(block)) => head.extend_from_slice(&block),
-            Read::Found(None) => return Ok(head),
-            Read::Absent | Read::Changed => return Err(refused(unknown_file())),
-        }
+    let head = ResumingReader::new(files, file, 0).up_to(HEAD_BYTES).read_all().await;
+    match head.map_err(|error| cannot_be_read(&error))? {
+        Read::Found(head) => Ok(head),
+        Read::Absent | Read::Changed => Err(refused(unknown_file())),
     }
 }
 

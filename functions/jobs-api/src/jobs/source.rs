@@ -123,15 +123,7 @@ pub(super) async fn store_items(files: &impl Files, job: &Job, lines: Vec<u8>) -
     let key = JobFolder::for_job(job).source_key();
     files.write(&key, "application/x-ndjson", lines).await?;
     let info = files.info(&key).await?.ok_or_else(|| Failure::Internal("the stored items do not exist".into()))?;
-    Ok(SourceFile {
-        key,
-        size_bytes: info.size_bytes,
-        etag: info.etag,
-        format: Format::JsonLines,
-        name: ITEMS_NAME.to_owned(),
-        reading: None,
-        original: None,
-    })
+    Ok(SourceFile::new(key, info, Format::JsonLines, ITEMS_NAME))
 }
 
 /// Returns the source of a job that is started from a validated one: the same upload, or a copy of the items, because

@@ -40,15 +40,7 @@ async fn a_job_is_accepted_stored_and_sent() {
     assert_eq!(job.times.expires_at, NOW.plus_seconds(14 * 86_400).seconds());
     let definition = world.store.definition(job.job_id).await.unwrap().unwrap();
     assert_eq!((definition.options, definition.columns), (request["options"].clone(), None));
-    let message = CreateMessage {
-        tenant: Some(TenantId::from_static("default")),
-        job_id: job.job_id,
-        generation: 0,
-        position: 0,
-        resend: 0,
-        failures: 0,
-        is_prepared: false,
-    };
+    let message = CreateMessage { tenant: Some(TenantId::from_static("default")), ..CreateMessage::of_job(job.job_id) };
     assert_eq!(world.queues.take_creates(), [message]);
 }
 

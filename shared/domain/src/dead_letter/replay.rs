@@ -228,15 +228,7 @@ mod tests {
     #[test]
     fn control_messages_are_for_their_own_generation_only() {
         let create = |generation| {
-            DeadLetterMessage::Create(CreateMessage {
-                tenant: None,
-                job_id: JobId(uuid::Uuid::nil()),
-                generation,
-                position: 0,
-                resend: 0,
-                failures: 0,
-                is_prepared: false,
-            })
+            DeadLetterMessage::Create(CreateMessage { generation, ..CreateMessage::of_job(JobId(uuid::Uuid::nil())) })
         };
         let complete = |generation| {
             DeadLetterMessage::Complete(CompleteMessage {

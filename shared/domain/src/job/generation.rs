@@ -176,14 +176,9 @@ mod tests {
     #[test]
     fn a_generation_has_its_own_corrected_file_with_its_own_issues_and_keeps_all_uploads() {
         let upload = |n: u128| crate::ids::FileGuid(uuid::Uuid::from_u128(n));
-        let file = |n: u128| SourceFile {
-            key: format!("uploads/t/{}", upload(n)),
-            size_bytes: 1,
-            etag: "e".into(),
-            format: crate::records::Format::Csv,
-            name: "f.csv".into(),
-            reading: None,
-            original: None,
+        let file = |n: u128| {
+            let info = crate::ports::FileInfo { size_bytes: 1, etag: "e".into() };
+            SourceFile::new(format!("uploads/t/{}", upload(n)), info, crate::records::Format::Csv, "f.csv")
         };
         let mut job = ended(Status::Completed, Counts { succeeded: 6, failed: 4, skipped: 0 });
         (job.source, job.retry.replanned) = (Some(file(1).into()), ChunkId { group: 2, chunk: 0 });

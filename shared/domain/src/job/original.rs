@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Job, Selection, Source, SourceFile, Stage, Transition};
 use crate::ids::JobId;
+use crate::ports::FileInfo;
 use crate::records::Form;
 use crate::tenant::TenantId;
 use crate::timestamp::Timestamp;
@@ -87,15 +88,10 @@ impl SourceFile {
     pub fn as_uploaded(&self) -> Self {
         match &self.original {
             None => self.clone(),
-            Some(original) => Self {
-                key: original.key.clone(),
-                size_bytes: original.size_bytes,
-                etag: original.etag.clone(),
-                format: self.format,
-                name: self.name.clone(),
-                reading: None,
-                original: None,
-            },
+            Some(original) => {
+                let info = FileInfo { size_bytes: original.size_bytes, etag: original.etag.clone() };
+                Self::new(original.key.as_str(), info, self.format, self.name.as_str())
+            }
         }
     }
 
@@ -178,15 +174,8 @@ mod tests {
     use crate::records::Format;
 
     fn uploaded(key: &str) -> SourceFile {
-        SourceFile {
-            key: key.into(),
-            size_bytes: 10,
-            etag: "e".into(),
-            format: Format::Csv,
-            name: "people.csv.gz".into(),
-            reading: None,
-            original: None,
-        }
+        let info = FileInfo { size_bytes: 10, etag: "e".into() };
+        SourceFile::new(key, info, Format::Csv, "people.csv.gz")
     }
 
     fn prepared(from: &SourceFile) -> SourceFile {

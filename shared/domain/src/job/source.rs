@@ -8,6 +8,7 @@ use super::{Job, Original, PartSource};
 use crate::dataset::Dataset;
 use crate::group::ChunkPlan;
 use crate::ids::{FileGuid, JobId};
+use crate::ports::FileInfo;
 use crate::records::{Cutter, Format, Reading, Span};
 use crate::tenant::TenantId;
 use crate::timestamp::Timestamp;
@@ -114,15 +115,10 @@ impl Job {
             return Some(Cow::Borrowed(file));
         }
         let ItemFile { name, etag } = plan.keys.as_ref()?;
-        Some(Cow::Owned(SourceFile {
-            key: ItemFile::object_key(&self.tenant, self.job_id, name),
-            size_bytes: plan.end,
-            etag: etag.clone(),
-            format: self.record_format().unwrap_or(Format::JsonLines),
-            name: source.name().to_owned(),
-            reading: None,
-            original: None,
-        }))
+        let key = ItemFile::object_key(&self.tenant, self.job_id, name);
+        let info = FileInfo { size_bytes: plan.end, etag: etag.clone() };
+        let format = self.record_format().unwrap_or(Format::JsonLines);
+        Some(Cow::Owned(SourceFile::new(key, info, format, source.name())))
     }
 }
 
@@ -153,6 +149,12 @@ pub struct SourceFile {
 pub(super) const JOB_FOLDERS: &str = "jobs/";
 
 impl SourceFile {
+    /// Creates the file as it was uploaded: not read yet, and not prepared.
+    pub fn new(key: impl Into<String>, info: FileInfo, format: Format, name: impl Into<String>) -> Self {
+        let (key, FileInfo { size_bytes, etag }, name) = (key.into(), info, name.into());
+        Self { key, size_bytes, etag, format, name, reading: None, original: None }
+    }
+
     /// Creates a cutter of its records, whose first byte is at `offset`; see [`Cutter::starting_at`].
     pub fn cutter(&self, offset: u64) -> Cutter {
         self.reading.map_or_else(|| Cutter::starting_at(self.format, offset), |reading| reading.cutter(offset))
@@ -218,9 +220,8 @@ mod tests {
             ("uploads/acme/people.csv".to_owned(), false, None),
             (String::new(), false, None),
         ] {
-            let (etag, name) = (String::new(), String::new());
-            let file =
-                SourceFile { key, size_bytes: 1, etag, format: Format::JsonLines, name, reading: None, original: None };
+            let info = FileInfo { size_bytes: 1, etag: String::new() };
+            let file = SourceFile::new(key, info, Format::JsonLines, "");
             assert_eq!((file.is_of_request(), file.upload()), (is_of_request, expected), "{}", file.key);
         }
     }

@@ -1,15 +1,13 @@
 //! Content sniffing: inspects the first block of a file and refuses a file that is not text, with a message for the
 //! person who uploaded it.
 //!
-//! Without it, a workbook would be split into thousands of "rows" that all fail. The file is judged, never its rows: a
-//! bad byte in a later row fails that row alone.
-//!
-//! Most "broken imports" are workbooks, archives and UTF-16 exports. A count of bad rows does not help their owner; a
-//! sentence with the fix does.
+//! Without it, an image would be split into thousands of "rows" that all fail. The file is judged, never its rows: a bad
+//! byte in a later row fails that row alone. Files that are converted before, such as workbooks, are found by
+//! [`Form`](super::Form).
 
 use std::fmt;
 
-use memchr::{memchr, memmem};
+use memchr::memchr;
 use thiserror::Error;
 
 /// The result of sniffing a readable file.
@@ -21,28 +19,14 @@ pub struct Sniffed {
 
 const UTF8_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// Byte order marks of other encodings. UTF-32 comes first: its little-endian mark begins with that of UTF-16.
-const FOREIGN_MARKS: [(&[u8], Encoding); 4] = [
-    (b"\xff\xfe\0\0", Encoding::Utf32),
-    (b"\0\0\xfe\xff", Encoding::Utf32),
-    (b"\xff\xfe", Encoding::Utf16),
-    (b"\xfe\xff", Encoding::Utf16),
-];
+/// Byte order marks of UTF-32.
+const UTF32_MARKS: [&[u8]; 2] = [b"\xff\xfe\0\0", b"\0\0\xfe\xff"];
 
-const MAGICS: [(&[u8], FileKind); 5] = [
-    (b"PK\x03\x04", FileKind::Zip),
-    (b"PK\x05\x06", FileKind::Zip),
-    (b"\x1f\x8b", FileKind::Gzip),
-    (b"%PDF-", FileKind::Pdf),
-    (b"\xd0\xcf\x11\xe0", FileKind::OldWorkbook),
-];
+const PDF_START: &[u8] = b"%PDF-";
 
 const HTML_STARTS: [&[u8]; 5] = [b"<!doctype html", b"<html", b"<head", b"<meta", b"<table"];
 
 const XML_START: &[u8] = b"<?xml";
-
-/// Parts near the start of a zip archive that is a workbook: the first for Excel, the second for OpenDocument.
-const WORKBOOK_MARKS: [&[u8]; 2] = [b"[Content_Types].xml", b"opendocument.spreadsheet"];
 
 /// Bytes to inspect for UTF-16: enough that no text has a NUL in every second place by chance, and short enough for the
 /// smallest header.
@@ -67,11 +51,10 @@ impl Extent {
 /// Inspects the first block of a file; 64 KiB is plenty.
 ///
 /// # Errors
-/// [`UnreadableFile`], in this order: a foreign byte order mark, the first bytes of a known binary format, UTF-16
-/// without a mark, any NUL byte in the block, text of another kind, and - of a whole file only - nothing but white space.
+/// [`UnreadableFile`], in this order: a byte order mark of UTF-32, PDF, UTF-16 without a mark, any NUL byte in the block, text of another kind, and - of a whole file only - nothing but white space.
 pub fn sniff(first_block: &[u8], extent: Extent) -> Result<Sniffed, UnreadableFile> {
-    refuse_foreign_mark(first_block)?;
-    refuse_known_binary(first_block)?;
+    refuse_utf32(first_block)?;
+    refuse_pdf(first_block)?;
     refuse_nul(first_block)?;
     let bom_len = if first_block.starts_with(UTF8_MARK) { UTF8_MARK.len() } else { 0 };
     refuse_other_text(&first_block[bom_len..])?;
@@ -94,20 +77,18 @@ pub fn check_utf8(bytes: &[u8], base_offset: u64) -> Result<&str, UnreadableFile
     })
 }
 
-fn refuse_foreign_mark(block: &[u8]) -> Result<(), UnreadableFile> {
-    match FOREIGN_MARKS.iter().find(|(mark, _)| block.starts_with(mark)) {
-        Some((_, encoding)) => Err(UnreadableFile::NotUtf8 { encoding: *encoding, offset: 0 }),
-        None => Ok(()),
+fn refuse_utf32(block: &[u8]) -> Result<(), UnreadableFile> {
+    if UTF32_MARKS.iter().any(|mark| block.starts_with(mark)) {
+        return Err(UnreadableFile::NotUtf8 { encoding: Encoding::Utf32, offset: 0 });
     }
+    Ok(())
 }
 
-fn refuse_known_binary(block: &[u8]) -> Result<(), UnreadableFile> {
-    let Some((_, kind)) = MAGICS.iter().find(|(magic, _)| block.starts_with(magic)) else {
-        return Ok(());
-    };
-    let is_workbook = || WORKBOOK_MARKS.iter().any(|mark| memmem::find(block, mark).is_some());
-    let kind = if *kind == FileKind::Zip && is_workbook() { FileKind::Workbook } else { *kind };
-    Err(UnreadableFile::Binary { kind, offset: 0 })
+fn refuse_pdf(block: &[u8]) -> Result<(), UnreadableFile> {
+    if block.starts_with(PDF_START) {
+        return Err(UnreadableFile::Binary { kind: FileKind::Pdf, offset: 0 });
+    }
+    Ok(())
 }
 
 /// Refuses text that begins as no table does. Some programs save HTML or XML under the name of a workbook.
@@ -194,14 +175,6 @@ impl UnreadableFile {
 /// A detected kind of binary file.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
 pub enum FileKind {
-    /// A spreadsheet in a current format: `.xlsx` or `.ods`.
-    Workbook,
-    /// A spreadsheet of Excel 2003 or older: `.xls`.
-    OldWorkbook,
-    /// A zip archive that is not a spreadsheet.
-    Zip,
-    /// A gzip file.
-    Gzip,
     /// A PDF document.
     Pdf,
     /// Any other file with NUL bytes in it.
@@ -211,8 +184,6 @@ pub enum FileKind {
 impl FileKind {
     fn advice(self) -> &'static str {
         match self {
-            Self::Workbook | Self::OldWorkbook => "Open it in the spreadsheet program, save it as CSV and upload that.",
-            Self::Zip | Self::Gzip => "Unpack it and upload the CSV or JSON Lines file inside.",
             Self::Pdf => "Export the table as CSV from the program that created it and upload that.",
             Self::Unknown => "Save it as CSV or JSON Lines in UTF-8 and upload that.",
         }
@@ -222,10 +193,6 @@ impl FileKind {
 impl fmt::Display for FileKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Workbook => "a spreadsheet workbook",
-            Self::OldWorkbook => "an old Excel workbook",
-            Self::Zip => "a zip archive",
-            Self::Gzip => "a gzip archive",
             Self::Pdf => "a PDF document",
             Self::Unknown => "a binary file",
         })

@@ -62,6 +62,7 @@ mod reopen;
 mod retry;
 mod schedules;
 mod start;
+mod stops;
 mod store;
 mod sweeps;
 mod transaction;

@@ -14,6 +14,7 @@ use longshore_domain::timestamp::Timestamp;
 use super::events::pending;
 use super::item::{ItemError, nested, number, optional_nested, text, time};
 use super::keys::Key;
+use super::stops::{UNSCHEDULE, delete_update, if_unchanged, stop_update};
 use super::update::{Update, Updated};
 use super::{DynamoStore, failed, job_item};
 use crate::store::own_write;
@@ -286,52 +287,6 @@ impl DynamoStore {
             }
         }
     }
-}
-
-/// Removes a job from the index `due`; a clause of an update.
-const UNSCHEDULE: &str = "REMOVE #isScheduled, #due, #dueAt";
-
-fn stop_update(id: JobId, generation: u32, stop: &Stop) -> PortResult<Update> {
-    let live = "#status IN (:waiting, :running) AND #stage <> :stopping";
-    Ok(Update {
-        operation: "stop",
-        key: Key::job(id),
-        update: format!("SET #stage = :stopping, #stop = :stop, #updatedAt = :now, #unfinished = :one {UNSCHEDULE}"),
-        condition: format!("attribute_exists(#PK) AND #generation = :generation AND {live}"),
-        values: vec![
-            (":generation", number(generation)),
-            (":stopping", word(Stage::Stopping, "stop")?),
-            (":waiting", word(Status::Waiting, "stop")?),
-            (":running", word(Status::Running, "stop")?),
-            (":stop", nested(stop).map_err(failed("stop"))?),
-            (":one", text("1")),
-            (":now", time(stop.at)),
-        ],
-    })
-}
-
-fn delete_update(id: JobId, now: Timestamp) -> Update {
-    Update {
-        operation: "delete",
-        key: Key::job(id),
-        update: format!("SET #deletedAt = :now, #updatedAt = :now, #unfinished = :one {UNSCHEDULE}"),
-        condition: "attribute_exists(#PK) AND attribute_not_exists(#deletedAt)".into(),
-        values: vec![(":now", time(now)), (":one", text("1"))],
-    }
-}
-
-/// See [`Job::is_unchanged_since`].
-fn if_unchanged(mut update: Update, read: &Job) -> PortResult<Update> {
-    update.condition.push_str(
-        " AND #generation = :readGeneration AND #status = :readStatus AND #stage = :readStage AND #updatedAt = :readAt",
-    );
-    update.values.extend([
-        (":readGeneration", number(read.generation)),
-        (":readStatus", word(read.status, update.operation)?),
-        (":readStage", word(read.stage, update.operation)?),
-        (":readAt", time(read.times.updated_at)),
-    ]);
-    Ok(update)
 }
 
 /// Returns a status or stage as it is stored.

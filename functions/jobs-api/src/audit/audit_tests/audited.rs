@@ -146,15 +146,7 @@ pub(super) fn print(bytes: &[u8]) -> Fingerprint {
 
 pub(super) fn ended(files: &MemoryFiles) -> Job {
     let info = longshore_domain::ports::Files::info(files, SOURCE).now_or_never().unwrap().unwrap().unwrap();
-    let source = SourceFile {
-        key: SOURCE.into(),
-        size_bytes: info.size_bytes,
-        etag: info.etag,
-        format: Format::Csv,
-        name: "p.csv".into(),
-        reading: None,
-        original: None,
-    };
+    let source = SourceFile::new(SOURCE, info, Format::Csv, "p.csv");
     let mut job = Job {
         source: Some(source.into()),
         status: Status::Running,
