@@ -123,8 +123,8 @@ fn columns_and_values_are_read_as_the_first_rows_show() -> Story {
 #[test]
 fn a_column_with_two_readings_is_asked_before_anything_is_written() -> Story {
     let stack = stack();
-    let schema =
-        json!({ "properties": { "price": { "type": "number" }, "on": { "type": "string", "format": "date" } } });
+    let schema = json!({ "properties": { "price": { "type": "number" }, "on": { "type": "string", "format": "date" },
+            "at": { "type": "string", "format": "date-time" } } });
     let options = json!({ "dataset": dataset("asked"), "key": "id", "schema": schema });
     let start = |file: &str, more: Value| {
         let mut options = options.clone();
@@ -136,6 +136,7 @@ fn a_column_with_two_readings_is_asked_before_anything_is_written() -> Story {
         ("id,on\n1,1/2/2024\n", "ambiguous_column"),
         ("id;price\n1;1.5\n2;1,5\n", "conflicting_column"),
         ("id,on\n1,13/2/24\n", "pivot_year_missing"),
+        ("id,at\n1,13/2/2024 18:30\n", "time_zone_missing"),
     ] {
         let job = Watch::new(stack, &start(file, json!({}))?).end()?;
         ensure!(job["status"] == "failed" && error_code(&job) == code && counts(&job) == [0, 0, 0], "{file}: {job}");
@@ -145,5 +146,8 @@ fn a_column_with_two_readings_is_asked_before_anything_is_written() -> Story {
     let job = Watch::new(stack, &start("id,price,on\n1,1.234,1/2/24\n", given)?).end()?;
     ensure!(job["status"] == "completed" && counts(&job) == [1, 0, 0], "{job}");
     assert_eq!(record(&options, "1")?, json!({ "id": "1", "price": 1.234, "on": "2024-01-02" }));
+    let job = Watch::new(stack, &start("id,at\n2,13.2.2024 18:30\n", json!({ "timeZone": "Europe/Berlin" }))?).end()?;
+    ensure!(job["status"] == "completed" && counts(&job) == [1, 0, 0], "{job}");
+    assert_eq!(record(&options, "2")?, json!({ "id": "2", "at": "2024-02-13T18:30:00+01:00" }));
     Ok(())
 }

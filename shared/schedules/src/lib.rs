@@ -24,4 +24,4 @@ pub use fire::{FireEnd, Firer, JobRefusal, next_after};
 pub use options::{CheckOptions, Checked};
 pub use recurrence::{Period, PeriodError, Recurrence};
 pub use timing::TimingError;
-pub use zone::{ClockChange, Occurrence, Zone, ZoneError};
+pub use zone::{ClockChange, ClockTimeError, Occurrence, Zone, ZoneError};

@@ -4,7 +4,7 @@
 
 use jiff::Timestamp as Instant;
 use jiff::civil::DateTime;
-use jiff::tz::{AmbiguousOffset, TimeZone};
+use jiff::tz::{AmbiguousOffset, Offset, TimeZone};
 use longshore_domain::timestamp::Timestamp;
 
 /// A time zone of the IANA database.
@@ -16,6 +16,17 @@ pub struct Zone(TimeZone);
 #[error("there is no time zone {name:?}; use a name of the IANA database, such as \"Europe/Berlin\" or \"UTC\"")]
 pub struct ZoneError {
     name: String,
+}
+
+/// A time that the clock of a zone does not show exactly once.
+#[derive(Clone, Eq, PartialEq, Debug)]
+pub enum ClockTimeError {
+    /// The text is no time.
+    NoTime,
+    /// The clock is put forward over the time.
+    Never,
+    /// The clock is put back, and shows the time twice, with these offsets.
+    Twice([String; 2]),
 }
 
 /// A time at which a schedule runs.
@@ -62,6 +73,20 @@ impl Zone {
         at.to_zoned(self.0.clone()).strftime("%Y-%m-%dT%H:%M:%S%:z").to_string()
     }
 
+    /// Returns a time that the zone's clock shows, such as `2024-02-13T18:30:00`, with its offset as in RFC 3339.
+    ///
+    /// # Errors
+    /// If the clock does not show it exactly once.
+    pub fn with_offset(&self, clock: &str) -> Result<String, ClockTimeError> {
+        let time: DateTime = clock.parse().map_err(|_| ClockTimeError::NoTime)?;
+        let with = |offset| format!("{clock}{}", hours_and_minutes(offset));
+        match self.0.to_ambiguous_timestamp(time).offset() {
+            AmbiguousOffset::Unambiguous { offset } => Ok(with(offset)),
+            AmbiguousOffset::Fold { before, after } => Err(ClockTimeError::Twice([with(before), with(after)])),
+            AmbiguousOffset::Gap { .. } => Err(ClockTimeError::Never),
+        }
+    }
+
     /// Returns the time zone.
     pub(crate) const fn inner(&self) -> &TimeZone {
         &self.0
@@ -96,6 +121,13 @@ impl Zone {
     }
 }
 
+/// Returns an offset as in RFC 3339: `+01:00`. Until about 1900, clocks had seconds, too, which it cannot express.
+fn hours_and_minutes(offset: Offset) -> String {
+    let minutes = offset.seconds().div_euclid(60);
+    let sign = if minutes < 0 { '-' } else { '+' };
+    format!("{sign}{:02}:{:02}", minutes.abs() / 60, minutes.abs() % 60)
+}
+
 /// Returns an instant of jiff; `None` for a time that it cannot represent.
 pub(crate) fn instant(at: Timestamp) -> Option<Instant> {
     Instant::from_millisecond(at.0).ok()
@@ -104,6 +136,24 @@ pub(crate) fn instant(at: Timestamp) -> Option<Instant> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_time_of_the_clock_has_the_offset_of_its_day() {
+        let berlin = Zone::new("Europe/Berlin").unwrap();
+        let with_offset = |clock: &str| berlin.with_offset(clock);
+        assert_eq!(with_offset("2024-02-13T18:30:00").as_deref(), Ok("2024-02-13T18:30:00+01:00"));
+        assert_eq!(with_offset("2024-07-13T00:00:00.125").as_deref(), Ok("2024-07-13T00:00:00.125+02:00"));
+        assert_eq!(with_offset("2024-03-31T02:30:00"), Err(ClockTimeError::Never));
+        let twice = ["2024-10-27T02:30:00+02:00", "2024-10-27T02:30:00+01:00"].map(str::to_owned);
+        assert_eq!(with_offset("2024-10-27T02:30:00"), Err(ClockTimeError::Twice(twice)));
+        for text in ["", "2024-02-30T00:00:00", "2024-02-13T25:00:00"] {
+            assert_eq!(with_offset(text), Err(ClockTimeError::NoTime), "{text:?}");
+        }
+        let offset = |zone, clock| Zone::new(zone).unwrap().with_offset(clock).unwrap()[19..].to_owned();
+        assert_eq!(offset("America/St_Johns", "2024-02-13T18:30:00"), "-03:30");
+        assert_eq!(offset("Asia/Kathmandu", "2024-02-13T18:30:00"), "+05:45");
+        assert_eq!(offset("UTC", "2024-02-13T18:30:00"), "+00:00");
+    }
 
     #[test]
     fn a_zone_is_found_in_any_case_and_has_one_spelling() {

@@ -1665,6 +1665,13 @@ export interface components {
              *     whose first rows have such a year fails with `pivot_year_missing`.
              */
             pivotYear?: number | null;
+            /**
+             * @description The zone of times that name none, by its name in the IANA database: `Europe/Berlin`. It applies to properties with the
+             *     format `date-time` in the schema, which are stored as in RFC 3339. Without it, a job whose first rows have such a time
+             *     fails with `time_zone_missing`.
+             * @example Europe/Berlin
+             */
+            timeZone?: string | null;
             /** @description The notations of single properties, in place of `decimalSeparator`, `dateOrder` and `pivotYear`. */
             notations?: {
                 [key: string]: components["schemas"]["PropertyNotations"];

@@ -54,6 +54,8 @@ export class ImportPlan {
   readonly answers = signal<Answers>(new Map());
   /** The first year of two-digit years; null if it is not given. */
   readonly pivotYear = signal<number | null>(null);
+  /** The zone of times that name none; null if it is not given. */
+  readonly timeZone = signal<string | null>(null);
   /** False once the user wants the columns to be matched by name only. */
   readonly usesPreset = signal(true);
   /** The columns of fields that the user has chosen; empty for none. */
@@ -102,6 +104,14 @@ export class ImportPlan {
   readonly asksPivotYear = computed(
     () => this.pivotYear.value !== null || this.#answer.value?.error?.code === "pivot_year_missing",
   );
+  /** True while a time zone must be given, and once it is. */
+  readonly asksTimeZone = computed(
+    () => this.timeZone.value !== null || this.#answer.value?.error?.code === "time_zone_missing",
+  );
+  /** True if the user is asked how cells are meant. */
+  readonly asks = computed(
+    () => this.questions.value.length > 0 || this.asksPivotYear.value || this.asksTimeZone.value,
+  );
   /** True if the last answer has the request of a job. */
   readonly isReady = computed(() => this.#answer.value?.request != null && this.keyColumn.value !== "");
 
@@ -117,6 +127,7 @@ export class ImportPlan {
       ...(Object.keys(this.values.value).length > 0 && { values: this.values.value }),
       ...(Object.keys(notations).length > 0 && { notations }),
       ...(this.pivotYear.value !== null && { pivotYear: this.pivotYear.value }),
+      ...(this.timeZone.value !== null && { timeZone: this.timeZone.value }),
       ...(schema && { schema: schema.document }),
     };
   });

@@ -1,6 +1,6 @@
 /** All texts of the page, in one place for translation. */
 
-import type { Failure, Job, JobSource, Occurrence } from "longshore-client";
+import type { Failure, FieldError, Job, JobSource, Occurrence } from "longshore-client";
 import { errorText, FAILED, UNREACHABLE } from "./text/errors";
 import { exportsText } from "./text/exports";
 import { fileText } from "./text/file";
@@ -97,6 +97,11 @@ export function failureReason({ code, field }: Pick<Failure, "code" | "field">):
   const { reasons, bySchema, theRow } = text.failures;
   const words = reasons[code] ?? (code.startsWith("schema_") ? bySchema : undefined);
   return words?.(field === null ? theRow : `"${field}"`).replace(/^./, (first) => first.toUpperCase());
+}
+
+/** Returns the reason for which a request's field is refused: the page's words, or the API's for an unknown code. */
+export function fieldReason({ pointer, code, detail }: FieldError): string {
+  return text.badFields[`${pointer} ${code}`] ?? text.badFields[code] ?? detail;
 }
 
 /** Returns the reason of an occurrence that made no job. */

@@ -1,7 +1,7 @@
 //! The conversion of cells to the JSON values that the schema expects, in the notation of their column.
 //!
-//! With the format `date`, a date is converted to ISO 8601. A `date-time` is not: it requires a zone, which the cells of
-//! spreadsheets do not have. Otherwise, if text is allowed, a cell is text, so leading zeros are kept. Otherwise it is
+//! With the format `date`, a date is converted to ISO 8601; with `date-time`, a date with or without a time to RFC 3339, with
+//! the zone of the options unless the cell names one. Otherwise, if text is allowed, a cell is text, so leading zeros are kept. Otherwise it is
 //! an integer, a decimal, or a word for true or false; surrounding spaces are ignored. Single letters and digits are no
 //! booleans: a wrong column would be imported as plausible data. A cell of no allowed type stays text, so that the check
 //! reports the error. Integers keep every digit or stay text: JSON numbers have 64 bits here. Decimals have double
@@ -9,6 +9,7 @@
 
 use std::collections::BTreeMap;
 
+use longshore_schedules::{ClockTimeError, Zone};
 use longshore_tabular::{Ambiguity, NumberNotation, Numbers, parse_boolean, read_date, read_number};
 use serde_json::{Number, Value};
 
@@ -16,11 +17,32 @@ use super::kinds::Kind;
 use super::notations::{Blanks, Notations};
 use super::options::ImportOptions;
 
+/// The reason why the value of a cell is not certain.
+#[derive(Clone, Eq, PartialEq, Debug)]
+pub(super) enum Uncertain {
+    /// It depends on a notation that is not known.
+    Notation(Ambiguity),
+    /// The time names no zone, and neither do the options.
+    NoZone,
+    /// The clock of the zone shows the time twice: it is one of these.
+    Twice([String; 2]),
+    /// The clock of the zone never shows the time.
+    Never,
+}
+
+impl From<Ambiguity> for Uncertain {
+    fn from(ambiguity: Ambiguity) -> Self {
+        Self::Notation(ambiguity)
+    }
+}
+
 /// The conversion of the cells of a column.
 #[derive(Debug)]
 pub(super) struct Conversion {
     kind: Kind,
     notations: Notations,
+    /// The zone of times that name none.
+    zone: Option<Zone>,
     values: Option<BTreeMap<String, Value>>,
     trim: bool,
     blanks: Blanks,
@@ -32,6 +54,7 @@ impl Conversion {
         Self {
             kind: options.compiled().map_or(Kind::TEXT, |schema| schema.kind(property)),
             notations: options.notations_of(property),
+            zone: options.zone(),
             values: options.values.get(property).cloned(),
             trim: options.trim,
             blanks: options.blanks,
@@ -48,6 +71,11 @@ impl Conversion {
         self.notations
     }
 
+    /// Returns true if the options have the zone of times that name none.
+    pub(super) fn has_zone(&self) -> bool {
+        self.zone.is_some()
+    }
+
     /// Returns true if the options give the value of this cell.
     pub(super) fn has_value_of(&self, cell: &str) -> bool {
         self.values.as_ref().is_some_and(|values| values.contains_key(self.text(cell)))
@@ -60,7 +88,7 @@ impl Conversion {
 
     /// Returns the text of a cell if that is its value, so that it can be copied.
     pub(super) fn as_text<'a>(&self, cell: &'a str) -> Option<&'a str> {
-        let is_text = self.kind.text && self.values.is_none();
+        let is_text = self.kind.text && self.values.is_none() && !self.kind.date_time;
         let is_value = |text: &&str| !text.is_empty() && (!self.kind.date || has_form_of_date(text));
         Some(self.text(cell)).filter(|text| is_text && is_value(text))
     }
@@ -68,8 +96,8 @@ impl Conversion {
     /// Returns the value of a cell; `None` if its property is absent.
     ///
     /// # Errors
-    /// If the value depends on a notation that is not known.
-    pub(super) fn convert(&self, cell: &str) -> Result<Option<Value>, Ambiguity> {
+    /// If the value is not certain.
+    pub(super) fn convert(&self, cell: &str) -> Result<Option<Value>, Uncertain> {
         let text = self.text(cell);
         if let Some(value) = self.values.as_ref().and_then(|values| values.get(text)) {
             return Ok(Some(value.clone()));
@@ -77,7 +105,7 @@ impl Conversion {
         match (text.is_empty(), self.blanks) {
             (true, Blanks::Absent) => Ok(None),
             (true, Blanks::Null) => Ok(Some(Value::Null)),
-            (false, _) => coerce(text, self.kind, self.notations).map(Some),
+            (false, _) => coerce(text, self.kind, self.notations, self.zone.as_ref()).map(Some),
         }
     }
 }
@@ -94,12 +122,13 @@ fn has_form_of_date(text: &str) -> bool {
 /// Converts a non-empty cell.
 ///
 /// # Errors
-/// If the value depends on a notation that is not known.
-fn coerce(cell: &str, kind: Kind, notations: Notations) -> Result<Value, Ambiguity> {
-    if kind.date
+/// If the value is not certain.
+fn coerce(cell: &str, kind: Kind, notations: Notations, zone: Option<&Zone>) -> Result<Value, Uncertain> {
+    if kind.has_dates()
         && let Some(date) = read_date(cell, notations.date_order, notations.pivot_year)?
     {
-        return Ok(Value::String(date));
+        let is_day = kind.date && !has_time(&date);
+        return Ok(Value::String(if kind.date_time && !is_day { date_time(date, zone)? } else { date }));
     }
     if kind.text {
         return Ok(Value::String(cell.to_owned()));
@@ -116,6 +145,31 @@ fn coerce(cell: &str, kind: Kind, notations: Notations) -> Result<Value, Ambigui
         return Ok(Value::Bool(truth));
     }
     Ok(Value::String(cell.to_owned()))
+}
+
+/// Returns a date of [`read_date`] as a time in RFC 3339. A date without a time is its midnight: workbooks do not tell them
+/// apart.
+fn date_time(date: String, zone: Option<&Zone>) -> Result<String, Uncertain> {
+    if has_zone(&date) {
+        return Ok(date);
+    }
+    let clock = if has_time(&date) { date } else { date + "T00:00:00" };
+    match zone.ok_or(Uncertain::NoZone)?.with_offset(&clock) {
+        Ok(time) => Ok(time),
+        Err(ClockTimeError::NoTime) => Ok(clock),
+        Err(ClockTimeError::Never) => Err(Uncertain::Never),
+        Err(ClockTimeError::Twice(times)) => Err(Uncertain::Twice(times)),
+    }
+}
+
+/// Returns true for a date of [`read_date`] that has a time.
+fn has_time(date: &str) -> bool {
+    date.contains('T')
+}
+
+/// Returns true for a date of [`read_date`] that names a zone.
+pub(super) fn has_zone(date: &str) -> bool {
+    date.split_once('T').is_some_and(|(_, time)| time.contains(['Z', '+', '-']))
 }
 
 /// Returns the boolean that a word means. Single letters and digits are no words.
@@ -168,7 +222,8 @@ mod tests {
 
     use super::*;
 
-    const NONE: Kind = Kind { text: false, integer: false, number: false, boolean: false, date: false };
+    const NONE: Kind =
+        Kind { text: false, integer: false, number: false, boolean: false, date: false, date_time: false };
     const INTEGER: Kind = Kind { integer: true, ..NONE };
     const NUMBER: Kind = Kind { integer: true, number: true, ..NONE };
     const BOOLEAN: Kind = Kind { boolean: true, ..NONE };
@@ -214,7 +269,7 @@ mod tests {
             ("soon", DATE, json!("soon")),
         ];
         for (cell, kind, value) in rules {
-            assert_eq!(coerce(cell, kind, Notations::default()), Ok(value), "{cell:?} as {kind:?}");
+            assert_eq!(coerce(cell, kind, Notations::default(), None), Ok(value), "{cell:?} as {kind:?}");
         }
     }
 
@@ -234,18 +289,48 @@ mod tests {
             ("1/2/2024", DATE, point, json!("2024-01-02")),
             ("1/2/99", DATE, comma, json!("1999-02-01")),
         ] {
-            assert_eq!(coerce(cell, kind, notations), Ok(value), "{cell} {notations:?}");
+            assert_eq!(coerce(cell, kind, notations, None), Ok(value), "{cell} {notations:?}");
         }
         let open = Notations::default();
-        assert!(matches!(coerce("1.234", NUMBER, open), Err(Ambiguity::Number(_))));
-        assert!(matches!(coerce("1/2/2024", DATE, open), Err(Ambiguity::Date(_))));
-        assert_eq!(coerce("1/2/99", DATE, open), Err(Ambiguity::TwoDigitYear));
-        assert_eq!(coerce("1.234", Kind::TEXT, open), Ok(json!("1.234")));
+        let ambiguity = |cell, kind| coerce(cell, kind, open, None).unwrap_err();
+        assert!(matches!(ambiguity("1.234", NUMBER), Uncertain::Notation(Ambiguity::Number(_))));
+        assert!(matches!(ambiguity("1/2/2024", DATE), Uncertain::Notation(Ambiguity::Date(_))));
+        assert_eq!(ambiguity("1/2/99", DATE), Uncertain::Notation(Ambiguity::TwoDigitYear));
+        assert_eq!(coerce("1.234", Kind::TEXT, open, None), Ok(json!("1.234")));
+    }
+
+    #[test]
+    fn a_time_has_the_zone_of_its_cell_or_that_of_the_options() {
+        const TIME: Kind = Kind { date_time: true, ..Kind::TEXT };
+        let berlin = Zone::new("Europe/Berlin").unwrap();
+        let time = |cell, zone| coerce(cell, TIME, Notations::default(), zone);
+        for (cell, value) in [
+            ("2024-02-13T18:30:00Z", "2024-02-13T18:30:00Z"),
+            ("13.2.2024 18:30 +0100", "2024-02-13T18:30:00+01:00"),
+            ("soon", "soon"),
+            ("18:30", "18:30"),
+        ] {
+            assert_eq!(time(cell, None), Ok(json!(value)), "{cell}");
+            assert_eq!(time(cell, Some(&berlin)), Ok(json!(value)), "{cell}");
+        }
+        for (cell, value) in [
+            ("2024-07-13T18:30:00", "2024-07-13T18:30:00+02:00"),
+            ("13.2.2024, 6:30 pm", "2024-02-13T18:30:00+01:00"),
+            ("2024-02-13", "2024-02-13T00:00:00+01:00"),
+        ] {
+            assert_eq!(time(cell, None), Err(Uncertain::NoZone), "{cell}");
+            assert_eq!(time(cell, Some(&berlin)), Ok(json!(value)), "{cell}");
+        }
+        assert_eq!(time("2024-03-31 02:30", Some(&berlin)), Err(Uncertain::Never));
+        let twice = ["2024-10-27T02:30:00+02:00", "2024-10-27T02:30:00+01:00"].map(str::to_owned);
+        assert_eq!(time("2024-10-27 02:30", Some(&berlin)), Err(Uncertain::Twice(twice)));
+        let both = Kind { date: true, ..TIME };
+        assert_eq!(coerce("2024-02-13", both, Notations::default(), None), Ok(json!("2024-02-13")));
     }
 
     #[test]
     fn a_cell_is_converted_to_the_first_matching_type_of_a_list() {
-        let any = |cell| coerce(cell, Kind { boolean: true, ..NUMBER }, Notations::default());
+        let any = |cell| coerce(cell, Kind { boolean: true, ..NUMBER }, Notations::default(), None);
         assert_eq!(any("true"), Ok(json!(true)));
         assert_eq!(any("2.5"), Ok(json!(2.5)));
         assert_eq!(any("2"), Ok(json!(2)));

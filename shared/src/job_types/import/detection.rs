@@ -5,11 +5,11 @@
 
 use longshore_domain::job::JobError;
 use longshore_domain::text::{listed, quoted};
-use longshore_tabular::{DateOrder, DetectedDates, Detection, NumberNotation, detect_dates, detect_numbers};
+use longshore_tabular::{DateOrder, DetectedDates, Detection, NumberNotation, detect_dates, detect_numbers, read_date};
 use serde::Serialize;
 use serde_json::json;
 
-use super::conversion::Conversion;
+use super::conversion::{Conversion, has_zone};
 use super::mode::Mode;
 use super::notations::{Detected, Notations};
 use super::options::ImportOptions;
@@ -21,7 +21,7 @@ const DESCRIBED: usize = 5;
 /// Detects the notations that the options leave open, by property.
 ///
 /// # Errors
-/// `ambiguous_column`, `conflicting_column` or `pivot_year_missing` of the first such column. The message describes the
+/// `ambiguous_column`, `conflicting_column`, `pivot_year_missing` or `time_zone_missing` of the first such column. The message describes the
 /// others, too.
 pub(super) fn detect(
     options: &ImportOptions,
@@ -67,6 +67,7 @@ struct Column<'a> {
 impl Column<'_> {
     fn notations(&self, conversion: &Conversion) -> Result<Notations, JobError> {
         let (decimal_separator, date_order) = (self.decimal_separator(conversion)?, self.date_order(conversion)?);
+        self.check_zone(conversion, date_order)?;
         Ok(Notations { decimal_separator, date_order, pivot_year: None })
     }
 
@@ -79,7 +80,7 @@ impl Column<'_> {
 
     fn date_order(&self, conversion: &Conversion) -> Result<Option<DateOrder>, JobError> {
         let given = conversion.notations();
-        if !conversion.kind().date {
+        if !conversion.kind().has_dates() {
             return Ok(None);
         }
         let DetectedDates { order, two_digit_year } = detect_dates(self.cells(), given.date_order, given.pivot_year);
@@ -87,6 +88,18 @@ impl Column<'_> {
             Some(cell) => Err(self.pivot_year_missing(&cell)),
             None if given.date_order.is_some() => Ok(None),
             None => self.found(order, "dates", "dateOrder"),
+        }
+    }
+
+    /// Refuses times without a zone if the options have none.
+    fn check_zone(&self, conversion: &Conversion, detected: Option<DateOrder>) -> Result<(), JobError> {
+        let Notations { date_order, pivot_year, .. } = conversion.notations();
+        let order = date_order.or(detected);
+        let lacks_zone = |cell: &&str| matches!(read_date(cell, order, pivot_year), Ok(Some(date)) if !has_zone(&date));
+        let needs_zone = conversion.kind().date_time && !conversion.kind().date && !conversion.has_zone();
+        match self.cells().find(lacks_zone).filter(|_| needs_zone) {
+            Some(cell) => Err(self.time_zone_missing(cell)),
+            None => Ok(()),
         }
     }
 
@@ -118,6 +131,16 @@ impl Column<'_> {
             }
         };
         Err(JobError::new(code, message))
+    }
+
+    fn time_zone_missing(&self, cell: &str) -> JobError {
+        let message = format!(
+            "the column {} has times without a zone, as in {}; give timeZone, the zone whose clock shows them, for example \
+             {{\"timeZone\":\"Europe/Berlin\"}}",
+            quoted(self.name),
+            quoted(cell)
+        );
+        JobError::new("time_zone_missing", message)
     }
 
     fn pivot_year_missing(&self, cell: &str) -> JobError {

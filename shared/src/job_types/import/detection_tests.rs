@@ -90,6 +90,24 @@ fn a_two_digit_year_needs_a_pivot_year() {
 }
 
 #[test]
+fn a_time_without_a_zone_needs_one() {
+    let schema = json!({ "properties": { "on": { "type": "string", "format": "date-time" } } });
+    let given = |more: Value| {
+        let mut given = json!({ "schema": schema });
+        given.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        given
+    };
+    let (code, message) = error(given(json!({})), "id|on", &["1|13.2.2024 18:30"]);
+    assert_eq!(code, "time_zone_missing");
+    assert!(message.contains(r#""on""#) && message.contains(r#""13.2.2024 18:30""#), "{message}");
+    let detected = detect_in(given(json!({ "timeZone": "Europe/Berlin" })), "id|on", &["1|13.2.2024 18:30"]);
+    assert_eq!(detected, Ok(json!({ "on": { "dateOrder": "dmy" } })));
+    assert_eq!(detect_in(given(json!({})), "id|on", &["1|2024-02-13T18:30:00Z", "2|", "3|soon"]), Ok(json!({})));
+    // The order is asked first.
+    assert_eq!(error(given(json!({})), "id|on", &["1|1.2.2024 18:30"]).0, "ambiguous_column");
+}
+
+#[test]
 fn a_notice_names_what_was_detected() {
     let found = |decimal_separator, date_order| Notations { decimal_separator, date_order, pivot_year: None };
     let (point, comma) = (Some(NumberNotation::DecimalPoint), Some(NumberNotation::DecimalComma));

@@ -19,11 +19,19 @@ pub(super) struct Kind {
     pub(super) boolean: bool,
     /// The format is `date`.
     pub(super) date: bool,
+    /// The format is `date-time`.
+    pub(super) date_time: bool,
 }
 
 impl Kind {
     /// Text only.
-    pub(super) const TEXT: Self = Self { text: true, integer: false, number: false, boolean: false, date: false };
+    pub(super) const TEXT: Self =
+        Self { text: true, integer: false, number: false, boolean: false, date: false, date_time: false };
+
+    /// Returns true if a cell can be a date, with or without a time.
+    pub(super) fn has_dates(self) -> bool {
+        self.date || self.date_time
+    }
 
     /// Returns the numbers that a cell can be.
     pub(super) fn numbers(self) -> Option<Numbers> {
@@ -41,6 +49,7 @@ impl Kind {
             number: self.number || other.number,
             boolean: self.boolean || other.boolean,
             date: self.date || other.date,
+            date_time: self.date_time || other.date_time,
         }
     }
 
@@ -109,8 +118,8 @@ struct Kinds<'a> {
 impl<'a> Kinds<'a> {
     /// Returns the kind of cell that a part describes.
     fn kind_of(&mut self, part: &'a Value) -> Kind {
-        let date = part.get("format").is_some_and(|format| format == "date");
-        self.type_of(part).or(Kind { date, ..Kind::default() })
+        let is = |name: &str| part.get("format").is_some_and(|format| format == name);
+        self.type_of(part).or(Kind { date: is("date"), date_time: is("date-time"), ..Kind::default() })
     }
 
     /// Returns the kind without the format; no kind while the part is being read, so that a part that refers to itself
@@ -173,7 +182,8 @@ mod tests {
         let date = json!({"type": "string", "format": "date"});
         assert_eq!(kind(date.clone()), Kind { date: true, ..Kind::TEXT });
         assert_eq!(kind(json!({"anyOf": [date, {"type": "null"}]})), Kind { date: true, ..Kind::TEXT });
-        assert_eq!(kind(json!({"type": "string", "format": "date-time"})), Kind::TEXT);
+        assert_eq!(kind(json!({"type": "string", "format": "date-time"})), Kind { date_time: true, ..Kind::TEXT });
+        assert_eq!(kind(json!({"type": "string", "format": "time"})), Kind::TEXT);
     }
 
     #[test]

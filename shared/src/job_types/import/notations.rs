@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use longshore_schedules::Zone;
 use longshore_tabular::{DateOrder, NumberNotation, PIVOT_YEARS};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -69,6 +70,19 @@ impl ImportOptions {
         let of_all = (String::from("/options/pivotYear"), self.pivot_year);
         let bad = own.chain([of_all]).filter(|(_, year)| year.is_some_and(|year| !PIVOT_YEARS.contains(&year)));
         bad.map(|(at, _)| FieldError::new(at, "invalid_pivot_year", "pivotYear must be from 1000 to 9900")).collect()
+    }
+}
+
+impl ImportOptions {
+    /// Returns the zone of times that name none.
+    pub(super) fn zone(&self) -> Option<Zone> {
+        Zone::new(self.time_zone.as_ref()?).ok()
+    }
+
+    /// Returns the error of the time zone.
+    pub(super) fn check_time_zone(&self) -> Option<FieldError> {
+        let error = Zone::new(self.time_zone.as_ref()?).err()?;
+        Some(FieldError::new("/options/timeZone", "invalid_time_zone", error.to_string()))
     }
 }
 

@@ -71,7 +71,7 @@ pub struct ImportOptions {
     #[schema(value_type = Option<String>, pattern = "^[.,]$")]
     pub decimal_separator: Option<NumberNotation>,
     /// The order of day, month and year in cells: `dmy`, `mdy` or `ymd`. Without it, the first rows decide for each
-    /// property with the format `date` in the schema. A date that begins with a four-digit year is always year, month,
+    /// property with the format `date` or `date-time` in the schema. A date that begins with a four-digit year is always year, month,
     /// day. Dates are stored as in ISO 8601.
     #[serde(default)]
     #[schema(value_type = Option<String>, pattern = "^(dmy|mdy|ymd)$")]
@@ -81,6 +81,12 @@ pub struct ImportOptions {
     #[serde(default)]
     #[schema(minimum = 1_000, maximum = 9_900)]
     pub pivot_year: Option<u16>,
+    /// The zone of times that name none, by its name in the IANA database: `Europe/Berlin`. It applies to properties with the
+    /// format `date-time` in the schema, which are stored as in RFC 3339. Without it, a job whose first rows have such a time
+    /// fails with `time_zone_missing`.
+    #[serde(default)]
+    #[schema(examples("Europe/Berlin"))]
+    pub time_zone: Option<String>,
     /// The notations of single properties, in place of `decimalSeparator`, `dateOrder` and `pivotYear`.
     #[serde(default)]
     pub notations: BTreeMap<String, Notations>,
@@ -132,6 +138,7 @@ impl ImportOptions {
         }
         errors.extend(self.check_mapping());
         errors.extend(self.check_pivot_years());
+        errors.extend(self.check_time_zone());
         errors.extend(self.compile().err());
         errors
     }

@@ -34,7 +34,8 @@ pub struct Row {
 ///
 /// # Errors
 /// `malformed_json`, `not_an_object`, `duplicate_property`, `number_too_long`, `schema_…`, `row_too_complex`, `missing_key`, `invalid_key`,
-/// `cell_error`, `ambiguous_number`, `ambiguous_date`, `two_digit_year`, `key_too_long`, `record_too_large`, `record_too_deep`, `number_out_of_range`, `property_without_name`.
+/// `cell_error`, `ambiguous_number`, `ambiguous_date`, `two_digit_year`, `time_zone_missing`, `ambiguous_time`,
+/// `no_such_time`, `key_too_long`, `record_too_large`, `record_too_deep`, `number_out_of_range`, `property_without_name`.
 pub(super) fn read(options: &ImportOptions, record: &Record<'_>) -> Result<Row, Rejection> {
     match record {
         Record::Row { columns, cells } => {

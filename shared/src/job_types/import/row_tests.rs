@@ -256,6 +256,25 @@ fn spaces_and_blanks_are_read_as_the_options_say() {
 }
 
 #[test]
+fn a_time_without_an_instant_fails_its_row() {
+    let schema = json!({"properties": {"at": {"type": "string", "format": "date-time"}}});
+    let base = || json!({"dataset": "d", "key": "id", "schema": schema.clone()});
+    let (open, berlin) = (with(base(), json!({})), with(base(), json!({"timeZone": "Europe/Berlin"})));
+    for (options, cell, code, part) in [
+        (&open, "2024-02-13 18:30", "time_zone_missing", "timeZone"),
+        (&berlin, "2024-10-27 02:30", "ambiguous_time", "2024-10-27T02:30:00+02:00 or 2024-10-27T02:30:00+01:00"),
+        (&berlin, "2024-03-31 02:30", "no_such_time", "put forward"),
+    ] {
+        let rejection = row(options, "id,at", &format!("1,{cell}")).unwrap_err();
+        assert_eq!((rejection.code.as_str(), rejection.field.as_deref()), (code, Some("at")));
+        assert!(rejection.message.contains(part), "{}", rejection.message);
+    }
+    assert_eq!(data(&berlin, "id,at", "2,13.2.2024 18:30"), json!({"id": "2", "at": "2024-02-13T18:30:00+01:00"}));
+    assert_eq!(data(&open, "id,at", "3,2024-02-13T18:30:00Z"), json!({"id": "3", "at": "2024-02-13T18:30:00Z"}));
+    assert_eq!(with(base(), json!({"timeZone": "Europe/Bonn"})).check()[0].code, "invalid_time_zone");
+}
+
+#[test]
 fn a_cell_that_has_two_readings_fails_its_row() {
     let schema = json!({"properties": {"n": {"type": "number"}, "d": {"type": "string", "format": "date"}}});
     let base = || json!({"dataset": "d", "key": "id", "schema": schema.clone()});

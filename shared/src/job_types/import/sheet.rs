@@ -10,7 +10,7 @@ use longshore_domain::text::quoted;
 use longshore_tabular::Ambiguity;
 use serde_json::{Map, Value};
 
-use super::conversion::Conversion;
+use super::conversion::{Conversion, Uncertain};
 use super::options::ImportOptions;
 use crate::formula::original;
 use crate::handler::{Cells, Rejection, cell_error};
@@ -67,9 +67,9 @@ impl Sheet {
                     continue;
                 }
                 let cell = original_text(options.formulas, cell);
-                if let Err(ambiguity) = put(row, property, &column.conversion, &cell) {
+                if let Err(uncertain) = put(row, property, &column.conversion, &cell) {
                     row.remove(property);
-                    error.get_or_insert_with(|| rejection(&ambiguity, name, property, &cell));
+                    error.get_or_insert_with(|| rejection(&uncertain, name, property, &cell));
                 }
             }
         }
@@ -108,7 +108,7 @@ pub(super) fn original_text(formulas: Formulas, cell: &[u8]) -> Cow<'_, str> {
     }
 }
 
-fn put(row: &mut Map<String, Value>, property: &str, conversion: &Conversion, cell: &str) -> Result<(), Ambiguity> {
+fn put(row: &mut Map<String, Value>, property: &str, conversion: &Conversion, cell: &str) -> Result<(), Uncertain> {
     if let Some(text) = conversion.as_text(cell)
         && let Some(Value::String(last)) = row.get_mut(property)
     {
@@ -125,24 +125,47 @@ fn put(row: &mut Map<String, Value>, property: &str, conversion: &Conversion, ce
     Ok(())
 }
 
-fn rejection(ambiguity: &Ambiguity, column: &str, property: &str, cell: &str) -> Rejection {
+fn rejection(uncertain: &Uncertain, column: &str, property: &str, cell: &str) -> Rejection {
     let (cell, column) = (quoted(cell), quoted(column));
     let ambiguous = |[first, second]: &[String; 2], unambiguous: &str, option: &str| {
         format!(
-            "{cell} in the column {column} is {first} or {second}, and the first rows did not show which; write              {unambiguous}, or import the file again with the option {option}"
+            "{cell} in the column {column} is {first} or {second}, and the first rows did not show which; write \
+             {unambiguous}, or import the file again with the option {option}"
         )
     };
-    let (code, message) = match ambiguity {
-        Ambiguity::Number(values) => {
+    let (code, message) = match uncertain {
+        Uncertain::Notation(Ambiguity::Number(values)) => {
             ("ambiguous_number", ambiguous(values, "the number without grouping", "decimalSeparator"))
         }
-        Ambiguity::Date(dates) => ("ambiguous_date", ambiguous(dates, "the date as in 2024-02-13", "dateOrder")),
-        Ambiguity::TwoDigitYear => {
+        Uncertain::Notation(Ambiguity::Date(dates)) => {
+            ("ambiguous_date", ambiguous(dates, "the date as in 2024-02-13", "dateOrder"))
+        }
+        Uncertain::Notation(Ambiguity::TwoDigitYear) => {
             let message = format!(
                 "{cell} in the column {column} has a two-digit year; write four digits, or import the file again with \
                  the option pivotYear"
             );
             ("two_digit_year", message)
+        }
+        Uncertain::NoZone => {
+            let message = format!(
+                "{cell} in the column {column} is a time without a zone; write the time as in 2024-02-13T18:30:00+01:00, or \
+                 import the file again with the option timeZone"
+            );
+            ("time_zone_missing", message)
+        }
+        Uncertain::Twice([first, second]) => {
+            let message = format!(
+                "{cell} in the column {column} is {first} or {second}, because the clock is put back; write one of them"
+            );
+            ("ambiguous_time", message)
+        }
+        Uncertain::Never => {
+            let message = format!(
+                "{cell} in the column {column} is no time in this time zone, because the clock is put forward; correct it, or \
+                 write the time as in 2024-02-13T18:30:00+01:00"
+            );
+            ("no_such_time", message)
         }
     };
     Rejection::new(code, Some(property), message)

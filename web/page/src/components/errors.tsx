@@ -2,7 +2,7 @@
 
 import { ProblemError } from "longshore-client";
 import { sessionState } from "../session";
-import { text } from "../text";
+import { fieldReason, text } from "../text";
 
 export function ErrorNotice({ error, retry }: { error: unknown; retry?: (() => void) | undefined }) {
   // Hidden while the page asks to sign in, because the ended session is the cause.
@@ -32,7 +32,7 @@ export function ErrorNotice({ error, retry }: { error: unknown; retry?: (() => v
 function describe(error: unknown): [string, string] {
   if (error instanceof ProblemError) {
     if (error.status === 401) return text.signedOut;
-    const fields = error.errors.map(({ code, detail }) => text.badFields[code] ?? detail);
+    const fields = error.errors.map(fieldReason);
     if (error.kind === "invalid-request") return [text.invalid, fields.join(" ") || error.detail];
     return text.refusals[error.kind] ?? [error.title, [error.detail, ...fields].join(" ")];
   }

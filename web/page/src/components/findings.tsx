@@ -12,12 +12,11 @@ const LISTED = 5;
 export function Findings({ draft }: { draft: Draft }) {
   const { inspector, plan } = draft;
   const answer = inspector.found.value?.answer;
-  const asks = plan.questions.value.length > 0 || plan.asksPivotYear.value;
   return (
     <>
       <ErrorNotice error={inspector.error.value} retry={() => draft.inspectAgain()} />
       <div role="status" class="findings">
-        {answer?.error && <JobErrorNotice error={answer.error} asks={asks} />}
+        {answer?.error && <JobErrorNotice error={answer.error} asks={plan.asks.value} />}
         {answer && !answer.error && <FailingRows table={plan.table.value} />}
         {answer && <Checks draft={draft} answer={answer} />}
       </div>
@@ -27,7 +26,7 @@ export function Findings({ draft }: { draft: Draft }) {
 
 interface JobErrorProps {
   error: NonNullable<Inspection["error"]>;
-  /** True if the page asks questions about the columns. */
+  /** True if the page asks how cells are meant. */
   asks: boolean;
 }
 

@@ -1,22 +1,23 @@
-/** Questions about columns whose cells can be read in two ways, with both readings of a real cell. */
+/** Questions about how cells are meant: columns that can be read in two ways, the century, and the time zone. */
 
 import { useId, useState } from "preact/hooks";
 import type { ColumnQuestion, Notation } from "../file/questions";
 import type { ImportPlan } from "../plan";
 import { dayOf, text } from "../text";
+import { ownTimeZone, timeZones } from "../time-zones";
 
 /** Limits of the first year of two-digit years. */
 const MIN_YEAR = 1000;
 const MAX_YEAR = 9900;
 
 export function Questions({ plan }: { plan: ImportPlan }) {
-  const questions = plan.questions.value;
-  if (questions.length === 0 && !plan.asksPivotYear.value) return null;
+  if (!plan.asks.value) return null;
   return (
     <section class="card questions" aria-labelledby="questions-title">
       <h2 id="questions-title">{text.questions.title}</h2>
       {plan.asksPivotYear.value && <PivotYear plan={plan} />}
-      {questions.map((question) => (
+      {plan.asksTimeZone.value && <TimeZone plan={plan} />}
+      {plan.questions.value.map((question) => (
         <ColumnField
           key={question.column}
           question={question}
@@ -80,6 +81,36 @@ function PivotYear({ plan }: { plan: ImportPlan }) {
           }}
         />
         <small id="pivot-year-hint">{t.pivotYearHint}</small>
+      </label>
+    </div>
+  );
+}
+
+/** The zone of times that name none. Nothing is chosen until the user does. */
+function TimeZone({ plan }: { plan: ImportPlan }) {
+  const t = text.questions;
+  const chosen = plan.timeZone.value;
+  const own = ownTimeZone();
+  return (
+    <div class="fields">
+      <label>
+        <span>{t.timeZone}</span>
+        <select
+          value={chosen ?? ""}
+          required
+          aria-describedby="time-zone-hint"
+          onChange={(event) => {
+            plan.timeZone.value = event.currentTarget.value;
+          }}
+        >
+          {chosen === null && <option value="">{t.timeZoneNone}</option>}
+          {timeZones().map((zone) => (
+            <option key={zone} value={zone}>
+              {zone === own ? t.timeZoneOwn(zone) : zone}
+            </option>
+          ))}
+        </select>
+        <small id="time-zone-hint">{t.timeZoneHint}</small>
       </label>
     </div>
   );

@@ -3,6 +3,7 @@
 import type { Schedule, ScheduleRequest } from "longshore-client";
 import { useState } from "preact/hooks";
 import { text } from "../text";
+import { ownTimeZone } from "../time-zones";
 import { ErrorNotice } from "./errors";
 import { type JobChoice, ScheduleJob } from "./schedule-job";
 import { ScheduleTiming, type Timing } from "./schedule-timing";
@@ -82,7 +83,7 @@ export function ScheduleForm({ schedule, save }: ScheduleFormProps) {
 
 /** Returns the timing of a schedule; that of every day for a new one. */
 function timingOf(schedule: Schedule | undefined): Timing {
-  const zone = schedule?.timeZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const zone = schedule?.timeZone ?? ownTimeZone();
   const { cron, everyMinutes, at } = schedule ?? {};
   const kind = everyMinutes ? "every" : at ? "at" : "cron";
   return { kind, pattern: cron ?? "0 6 * * *", zone, minutes: everyMinutes ?? 60, at: at ?? "" };

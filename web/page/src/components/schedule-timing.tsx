@@ -1,6 +1,7 @@
 /** The part of a schedule's form that says when it runs. */
 
 import { text } from "../text";
+import { timeZones } from "../time-zones";
 
 const KINDS = ["cron", "every", "at"] as const;
 
@@ -54,7 +55,7 @@ export function ScheduleTiming({ timing, change }: { timing: Timing; change: (ti
             />
           </label>
           <datalist id="time-zones">
-            {Intl.supportedValuesOf("timeZone").map((zone) => (
+            {timeZones().map((zone) => (
               <option key={zone} value={zone} />
             ))}
           </datalist>

@@ -43,7 +43,7 @@ export function readSchema(name: string, text: string): Schema | null {
 
 function kindOf(rule: Record<string, unknown>): Field["kind"] {
   const types: unknown[] = Array.isArray(rule.type) ? rule.type : [rule.type];
-  if (rule.format === "date") return "date";
+  if (rule.format === "date" || rule.format === "date-time") return "date";
   if (types.some((type) => type === "number" || type === "integer")) return "number";
   return INDIRECT.some((keyword) => keyword in rule) ? "unknown" : "other";
 }

@@ -57,6 +57,7 @@ export const errorText = {
     ambiguous_column: "A column can be read in two ways:",
     conflicting_column: "A column is written in two ways:",
     pivot_year_missing: "The century of two-digit years is not known:",
+    time_zone_missing: "The time zone of times in cells is not known:",
     options_too_large: "The options of the columns are too large:",
     mapped_column_missing: "Some mapped columns are not in the file:",
     mapped_property_missing: "Some options name properties that are not in the file:",
@@ -141,7 +142,7 @@ export const errorText = {
     ],
   } as Record<string, [string, string]>,
   invalid: "The request is invalid",
-  /** Errors in a request's fields, by code. */
+  /** Errors in a request's fields, by code; for a code of several fields by the field's pointer and the code. */
   badFields: {
     empty_file: "The file is empty.",
     file_too_large: "The file is too large.",
@@ -153,6 +154,7 @@ export const errorText = {
     invalid_key: "Choose the key column.",
     columns_required: "The records have too many properties for a table. Choose columns, or JSON Lines.",
     schema_too_large: "A schema can have at most 64 KiB.",
+    "/options/timeZone invalid_time_zone": "The server does not know this time zone. Choose another one.",
   } as Record<string, string>,
   signedOut: ["You are no longer signed in", "Try again. If that does not help, sign out and sign in."] as [
     string,

@@ -79,6 +79,7 @@ export const inspectionText = {
       conflicting_column:
         "Cells of a column are written in two ways. Say below how the column is read. Rows in the other way then fail.",
       pivot_year_missing: "Years have two digits. Say below to which century they belong.",
+      time_zone_missing: "Times do not name their time zone. Say below which one it is.",
     } as Record<string, string>,
     /** Words for issues that the page has a control for, by code. */
     issues: {
@@ -117,5 +118,9 @@ export const inspectionText = {
     },
     pivotYear: "First year of two-digit years",
     pivotYearHint: "They belong to the 100 years from this one: with 1950, 49 is 2049 and 50 is 1950.",
+    timeZone: "Time zone of the times",
+    timeZoneHint: "It is for times that name no zone, such as 13.2.2024 18:30.",
+    timeZoneNone: "Choose a time zone",
+    timeZoneOwn: (zone: string) => `${zone} (this computer's zone)`,
   },
 };

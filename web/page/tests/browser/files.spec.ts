@@ -141,6 +141,26 @@ test("the century of two-digit years is asked", async ({ page }) => {
   await complete(page);
 });
 
+test("the time zone of times that name none is asked", async ({ page }) => {
+  const dataset = fresh("times");
+  const at = { type: "string", format: "date-time" };
+  await open(page);
+  await pick(page, `${dataset}.csv`, "id,at\n1,13.2.2024 18:30\n");
+  await pickSchema(page, JSON.stringify({ properties: { id: { type: "string" }, at } }));
+  await expect(page.getByText("Times do not name their time zone.")).toBeVisible();
+  await expect(startButton(page)).toBeDisabled();
+  const zone = page.getByLabel("Time zone of the times");
+  await expect(zone).toHaveValue("");
+  await accessible(page, "time-zone");
+  await zone.selectOption("Europe/Berlin");
+  await expect(startButton(page)).toBeEnabled();
+  await expect(zone).toHaveValue("Europe/Berlin");
+  const [request] = await Promise.all([page.waitForRequest("**/api/jobs"), start(page)]);
+  expect(request.postDataJSON().options.timeZone).toBe("Europe/Berlin");
+  await complete(page);
+  await expect(await records(page, dataset)).toContainText("2024-02-13T18:30:00+01:00");
+});
+
 test("a file is read again when the user says how it is written", async ({ page }) => {
   const dataset = fresh("reading");
   await open(page);

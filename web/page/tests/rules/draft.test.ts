@@ -187,6 +187,45 @@ test("a schema maps columns, and answers are those of its properties", async () 
   });
 });
 
+test.each([
+  ["pivot_year_missing", [true, false]],
+  ["time_zone_missing", [false, true]],
+  ["file_empty", [false, false]],
+])("the error %s asks for what it needs", async (code, expected) => {
+  inspect.mockImplementation(async (...call) => ({
+    ...(await answerOf(["id"])(...call)),
+    error: { code, message: "made up" },
+    request: null,
+  }));
+  begin();
+  await pass();
+  const { asksPivotYear, asksTimeZone, asks, isReady } = draft.plan;
+  expect([asksPivotYear.value, asksTimeZone.value]).toEqual(expected);
+  expect([asks.value, isReady.value]).toEqual([expected.includes(true), false]);
+});
+
+test("a time zone is sent once the user has chosen it, and can be changed", async () => {
+  const missing = { error: { code: "time_zone_missing", message: "made up" }, request: null };
+  inspect.mockImplementation(async (fileGuid, request) => ({
+    ...(await answerOf(["id", "at"])(fileGuid, request)),
+    ...(request.jobType && !request.options?.timeZone && missing),
+  }));
+  begin();
+  await pass();
+  expect(requests().at(-1)?.options).not.toHaveProperty("timeZone");
+  expect([draft.plan.asksTimeZone.value, draft.plan.isReady.value]).toEqual([true, false]);
+  for (const zone of ["Europe/Paris", "Europe/Berlin"]) {
+    draft.plan.timeZone.value = zone;
+    await pass();
+    expect(requests().at(-1)?.options).toMatchObject({ timeZone: zone });
+    expect([draft.plan.asksTimeZone.value, draft.plan.isReady.value]).toEqual([true, true]);
+  }
+  const job = draft.start();
+  await pass();
+  await job;
+  expect(createJob.mock.calls[0]?.[0].options).toMatchObject({ timeZone: "Europe/Berlin" });
+});
+
 const COLUMNS = ["E-Mail", "Name", "Status", "Notiz"];
 const PRESET = {
   key: "mail",

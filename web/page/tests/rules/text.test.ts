@@ -2,11 +2,12 @@
 
 import { readFileSync } from "node:fs";
 import type { Job, JobSource, Occurrence } from "longshore-client";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { undoState } from "../../src/components/status";
 import { deletion } from "../../src/deletion";
 import {
   failureReason,
+  fieldReason,
   jobAnnouncement,
   jobMessage,
   jobName,
@@ -18,6 +19,7 @@ import {
   timeLeft,
 } from "../../src/text";
 import { listed } from "../../src/text/format";
+import { timeZones } from "../../src/time-zones";
 
 type PreparedSource = Extract<JobSource, { kind: "file" }>["prepared"];
 
@@ -137,6 +139,30 @@ test("a failed row's reason depends on its code", () => {
   expect(failureReason({ code: "schema_type", field: "age" })).toBe('"age" has the wrong type:');
   expect(failureReason({ code: "schema_not", field: null })).toBe("The row does not match the schema:");
   expect(failureReason({ code: "of_a_team", field: "age" })).toBeUndefined();
+});
+
+test("a refused time zone has the page's words only for an import", () => {
+  const of = (pointer: string, code: string) => fieldReason({ pointer, code, detail: "the API's words" });
+  expect(of("/options/timeZone", "invalid_time_zone")).toMatch(/^The server does not know this time zone/);
+  expect(of("/timeZone", "invalid_time_zone")).toBe("the API's words");
+  expect(of("/options/key", "invalid_key")).toBe("Choose the key column.");
+});
+
+test.each([
+  ["time_zone_missing", '"at" has a time without a time zone:'],
+  ["ambiguous_time", '"at" has a time that the clock shows twice, when summer time ends:'],
+  ["no_such_time", '"at" has a time that the clock skips, when summer time begins:'],
+])("a row's failure %s has words", (code, words) => {
+  expect(failureReason({ code, field: "at" })).toBe(words);
+});
+
+test("the zone of the computer is the first of all time zones, then UTC, and each is there once", () => {
+  const own = vi.spyOn(Intl.DateTimeFormat.prototype, "resolvedOptions");
+  own.mockReturnValue({ timeZone: "Europe/Berlin" } as Intl.ResolvedDateTimeFormatOptions);
+  const zones = timeZones();
+  own.mockRestore();
+  expect(zones.slice(0, 3)).toEqual(["Europe/Berlin", "UTC", "Africa/Abidjan"]);
+  expect(new Set(zones).size).toBe(zones.length);
 });
 
 test("a moment shows its year only if it is not the current year", () => {
