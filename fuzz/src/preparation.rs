@@ -1,8 +1,8 @@
-//! Fuzz target for the conversion of files that cannot be split: no library panics, every limit holds, and the text is one
-//! that the splitter reads, or refuses with a reason.
+//! Fuzz target for the conversion of files that cannot be split: no library panics, every limit holds, and the text is
+//! one that the splitter reads, or refuses with a reason.
 //!
-//! The input is the file. A file whose first bytes are of no form is converted as a workbook and as an archive anyway, so
-//! that the parsers see what a signature would keep from them.
+//! The input is the file. A file whose first bytes are of no form is converted as a workbook and as an archive anyway,
+//! so that the parsers see what a signature would keep from them.
 
 use std::io::Cursor;
 
@@ -32,7 +32,7 @@ fn converted(form: Form, input: &[u8]) {
     };
     assert_eq!(prepared.bytes, text.len() as u64);
     if prepared.sheet.is_some() {
-        rows_in_order(&prepared.row_steps);
+        rows_in_order(prepared.row_steps.as_bytes());
         assert!(std::str::from_utf8(&text).is_ok(), "the text of a sheet is UTF-8");
     }
     // It is read, or refused with a reason, and in any case does not have to be prepared again.

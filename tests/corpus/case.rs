@@ -1,5 +1,8 @@
 //! A file of the corpus, as `tests/files/README.md` describes it.
 
+#![allow(clippy::unwrap_used, reason = "a wrong manifest fails the test")]
+#![allow(dead_code, reason = "`tests/corpus` and `tests/flows` use different parts")]
+
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -11,6 +14,8 @@ use serde_json::{Map, Value, json};
 #[derive(Deserialize)]
 pub(crate) struct Case {
     pub(crate) name: String,
+    /// Whether it is imported on the emulator, too.
+    pub(crate) sample: bool,
     pub(crate) reading: Map<String, Value>,
     pub(crate) options: Map<String, Value>,
     pub(crate) expect: BTreeMap<String, Value>,
@@ -58,6 +63,11 @@ impl Case {
         cases
     }
 
+    /// Returns the name of the file without its folder.
+    pub(crate) fn file_name(&self) -> &str {
+        self.name.rsplit('/').next().unwrap_or(&self.name)
+    }
+
     pub(crate) fn bytes(&self) -> Vec<u8> {
         std::fs::read(folder().join(&self.name)).unwrap()
     }
@@ -77,10 +87,14 @@ impl Case {
         serde_json::from_value(given.into()).unwrap()
     }
 
-    /// The options of an import, with the first column as the key.
+    /// The first column, which is the key of an import.
+    pub(crate) fn key(&self) -> &str {
+        self.columns.first().map_or("id", String::as_str)
+    }
+
+    /// The options of an import.
     pub(crate) fn options(&self) -> Value {
-        let key = self.columns.first().map_or("id", String::as_str);
-        let mut options = json!({ "dataset": "corpus", "key": key });
+        let mut options = json!({ "dataset": "corpus", "key": self.key() });
         options.as_object_mut().unwrap().extend(self.options.clone());
         options
     }
@@ -103,15 +117,32 @@ impl Case {
         if is_sheet { self.rows() } else { self.rows.clone() }
     }
 
+    /// Returns true if the manifest has values with types.
+    pub(crate) fn has_values(&self) -> bool {
+        !self.values.is_empty()
+    }
+
     /// Returns true if properties have types, and the manifest does not have their values.
     pub(crate) fn has_unknown_values(&self) -> bool {
-        self.options.contains_key("schema") && self.values.is_empty()
+        self.options.contains_key("schema") && !self.has_values()
     }
 
     /// The typed values of a row.
     pub(crate) fn values(&self, row: u64) -> Option<&Map<String, Value>> {
         self.values.iter().find(|typed| typed.row == row).map(|typed| &typed.values)
     }
+}
+
+/// Compares each file with the manifest, and fails with the differences of all files.
+pub(crate) async fn assert_no_differences(check: impl AsyncFn(&Case) -> Vec<String>) {
+    let (cases, mut report) = (Case::all(), Vec::new());
+    for case in &cases {
+        let differences = check(case).await;
+        if !differences.is_empty() {
+            report.push(format!("{}\n  {}", case.name, differences.join("\n  ")));
+        }
+    }
+    assert!(report.is_empty(), "{} files of {}:\n{}", report.len(), cases.len(), report.join("\n"));
 }
 
 fn folder() -> &'static Path {

@@ -1,11 +1,8 @@
 //! What the function `inspect` says of each file.
 
-use axum::body::{Body, to_bytes};
-use axum::http::Request;
+use axum::body::to_bytes;
 use inspect::{Inspections, router};
-use lambda_http::request::RequestContext;
 use lambda_http::tower::ServiceExt;
-use lambda_http::{Context, RequestExt};
 use longshore::http::Access;
 use longshore::job_types::builtin;
 use longshore::ports::upload_key;
@@ -15,10 +12,10 @@ use longshore_domain::rate::Rate;
 use longshore_domain::tenant::TenantId;
 use longshore_domain::text::CELL_ERROR;
 use longshore_domain::timestamp::Timestamp;
-use longshore_testing::{MemoryFiles, MemoryRecords, MemoryStore};
+use longshore_testing::{MemoryFiles, MemoryRecords, MemoryStore, signed_in_call};
 use serde_json::{Value, json};
 
-use crate::case::{Case, Row, trim};
+use crate::case::{Case, Row, assert_no_differences, trim};
 
 const NOW: Timestamp = Timestamp(1_700_000_000_000);
 
@@ -38,7 +35,7 @@ async fn inspect(case: &Case) -> Value {
         file_guid,
         tenant,
         key,
-        file_name: case.name.rsplit('/').next().unwrap().to_owned(),
+        file_name: case.file_name().to_owned(),
         content_type: "application/octet-stream".into(),
         size_bytes,
         sha256: None,
@@ -47,13 +44,9 @@ async fn inspect(case: &Case) -> Value {
         expires_at: NOW.plus_days(14).seconds(),
     };
     store.create_upload(&upload, None).await.unwrap();
-    let request = json!({ "reading": case.reading, "jobType": "import", "options": case.options() });
+    let body = json!({ "reading": case.reading, "jobType": "import", "options": case.options() });
     let path = format!("/api/uploads/{file_guid}/inspect");
-    let request = Request::post(&path).header("content-type", "application/json").body(Body::from(request.to_string()));
-    let context = json!({ "http": { "method": "POST" }, "timeEpoch": 0,
-        "authorizer": { "jwt": { "claims": { "sub": "acme" } } } });
-    let request = request.unwrap().with_lambda_context(Context::default());
-    let request = request.with_request_context(RequestContext::ApiGatewayV2(serde_json::from_value(context).unwrap()));
+    let request = signed_in_call("POST", &path, &json!({ "sub": "acme" }), &body);
     let registry = builtin(MemoryRecords::default(), files.clone());
     let inspections = Inspections {
         store,
@@ -80,6 +73,17 @@ async fn differences(case: &Case) -> Vec<String> {
         (Some(code), error) => return vec![format!("is refused as {code}, and should be {error:?}")],
         (None, None) => {}
     }
+    [
+        reading_differences(case, &found),
+        column_differences(case, &found),
+        row_differences(case, &found),
+        problem_differences(case, &found),
+    ]
+    .concat()
+}
+
+/// Compares how the file is read, and its sheet.
+fn reading_differences(case: &Case, found: &Value) -> Vec<String> {
     let mut differences = Vec::new();
     for (name, expected) in &case.expect {
         let found = match name.as_str() {
@@ -91,10 +95,19 @@ async fn differences(case: &Case) -> Vec<String> {
             differences.push(format!("{name} is {found}, and should be {expected}"));
         }
     }
+    differences
+}
+
+fn column_differences(case: &Case, found: &Value) -> Vec<String> {
     let columns: Vec<_> = array(&found["columns"]).map(|column| column["name"].as_str().unwrap()).collect();
-    if columns != case.columns {
-        differences.push(format!("the columns are {columns:?}, and should be {:?}", case.columns));
+    if columns == case.columns {
+        return Vec::new();
     }
+    vec![format!("the columns are {columns:?}, and should be {:?}", case.columns)]
+}
+
+/// Compares the cells of the rows that are shown.
+fn row_differences(case: &Case, found: &Value) -> Vec<String> {
     let rows = array(&found["rows"]).map(|found| {
         let mut cells: Vec<_> = array(&found["cells"]).map(|cell| cell.as_str().unwrap().to_owned()).collect();
         trim(&mut cells);
@@ -102,7 +115,7 @@ async fn differences(case: &Case) -> Vec<String> {
         Row { row, cells }
     });
     let rows: Vec<_> = rows.filter(|row| !row.cells.is_empty()).collect();
-    let mut expected = case.rows();
+    let (mut expected, mut differences) = (case.rows(), Vec::new());
     expected.truncate(SHOWN_ROWS);
     if rows.len() != expected.len() {
         differences.push(format!("{} rows are read, and there should be {}", rows.len(), expected.len()));
@@ -110,6 +123,12 @@ async fn differences(case: &Case) -> Vec<String> {
     if let Some((found, expected)) = rows.iter().zip(&expected).find(|(found, expected)| found != expected) {
         differences.push(format!("found {found:?}\n    expected {expected:?}"));
     }
+    differences
+}
+
+/// Compares the problems of the rows that are shown: those that no import can read, and errors of cells.
+fn problem_differences(case: &Case, found: &Value) -> Vec<String> {
+    let mut differences = Vec::new();
     for row in array(&found["rows"]) {
         let found = row["problem"]["code"].as_str().filter(|code| UNREADABLE.contains(code));
         let shows_error = array(&row["cells"]).any(|cell| cell.as_str().unwrap().starts_with(CELL_ERROR));
@@ -131,12 +150,5 @@ fn array(value: &Value) -> impl Iterator<Item = &Value> {
 
 #[tokio::test]
 async fn every_file_is_inspected_as_an_independent_reader_reads_it() {
-    let (cases, mut report) = (Case::all(), Vec::new());
-    for case in &cases {
-        let differences = differences(case).await;
-        if !differences.is_empty() {
-            report.push(format!("{}\n  {}", case.name, differences.join("\n  ")));
-        }
-    }
-    assert!(report.is_empty(), "{} files of {}:\n{}", report.len(), cases.len(), report.join("\n"));
+    assert_no_differences(differences).await;
 }

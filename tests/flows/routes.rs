@@ -9,7 +9,8 @@ pub(crate) enum Target {
     Upload,
     /// The call names nothing, and lists jobs.
     List,
-    /// The body names an upload, or a job whose items are copied. The call is refused because of the body, not the path.
+    /// The body names an upload, or a job whose items are copied. The call is refused because of the body, not the
+    /// path.
     SourceInBody,
     /// The call names nothing, and lists events.
     Events,

@@ -46,6 +46,7 @@ pub(crate) fn files() -> Result<Vec<(&'static str, Vec<u8>)>> {
         nested = zip("a.zip", &[(&nested, 1)])?;
     }
     let long = [b"<si><t>", "x".repeat(32_000).as_bytes(), b"</t></si>"].concat();
+    let empty_texts = b"<row><c r=\"NTP1\" t=\"str\"><f/></c></row>";
     let last_cell = b"<row r=\"1048576\"><c r=\"XFD1048576\"><v>1</v></c></row>";
     Ok(vec![
         ("ZIP files in each other", nested),
@@ -61,7 +62,42 @@ pub(crate) fn files() -> Result<Vec<(&'static str, Vec<u8>)>> {
             "1,000,000 cells of one shared string of 32 KB",
             workbook(&[(b"<row><c t=\"s\"><v>0</v></c></row>", 1_000_000)], &[(&long, 1)])?,
         ),
+        ("7,800 rows of 10,000 empty texts", workbook(&[(empty_texts, 7_800)], &[])?),
+        (
+            "a cell of 250,000,000 elements",
+            workbook(&[(b"<row><c>", 1), (b"<a/>", 250_000_000), (b"</c></row>", 1)], &[])?,
+        ),
+        ("long shared strings in changing columns", changing_columns()?),
     ])
+}
+
+/// Returns a workbook whose rows refer to one long shared string, each in other columns. Over all rows, each of 10,000
+/// columns has it. The sheet is stored, so that it is not refused because of its compression.
+fn changing_columns() -> Result<Vec<u8>> {
+    const ROWS: usize = 330;
+    const COLUMNS: usize = 10_000;
+    /// Cells of a row, whose texts are just below the maximum size of a row.
+    const CELLS: usize = 31;
+    let mut rows = String::new();
+    for row in 0..ROWS {
+        rows.push_str("<row>");
+        for cell in row * CELLS..(row + 1) * CELLS {
+            let column = column_name(cell % COLUMNS);
+            rows.push_str(&format!("<c r=\"{column}{}\" t=\"s\"><v>0</v></c>", row + 1));
+        }
+        rows.push_str("</row>");
+    }
+    let string: &[Piece<'_>] = &[(b"<si><t>", 1), (b"x", 130_000), (b"</t></si>", 1)];
+    workbook_with_sheet(CompressionMethod::Stored, &[(rows.as_bytes(), 1)], string)
+}
+
+/// Returns the name of the column with this index: `A`, `B`, ..., `Z`, `AA`, ...
+fn column_name(index: usize) -> String {
+    let last = char::from(b'A' + (index % 26) as u8);
+    match index / 26 {
+        0 => last.to_string(),
+        rest => format!("{}{last}", column_name(rest - 1)),
+    }
 }
 
 fn row_of_blanks() -> Vec<u8> {
@@ -70,15 +106,21 @@ fn row_of_blanks() -> Vec<u8> {
 
 /// Returns a workbook whose sheet declares the largest size, with these rows and shared strings.
 fn workbook(rows: &[Piece<'_>], strings: &[Piece<'_>]) -> Result<Vec<u8>> {
+    workbook_with_sheet(CompressionMethod::Deflated, rows, strings)
+}
+
+/// Returns the workbook, with its sheet compressed by this method.
+fn workbook_with_sheet(method: CompressionMethod, rows: &[Piece<'_>], strings: &[Piece<'_>]) -> Result<Vec<u8>> {
     let mut archive = ZipWriter::new(Cursor::new(Vec::new()));
     for (name, text) in PARTS {
-        part(&mut archive, name, &[(text.as_bytes(), 1)])?;
+        part(&mut archive, name, CompressionMethod::Deflated, &[(text.as_bytes(), 1)])?;
     }
     let sheet = &b"<worksheet><dimension ref=\"A1:XFD1048576\"/><sheetData>"[..];
-    part(&mut archive, SHEET, &[&[(sheet, 1)], rows, &[(b"</sheetData></worksheet>", 1)]].concat())?;
+    part(&mut archive, SHEET, method, &[&[(sheet, 1)], rows, &[(b"</sheetData></worksheet>", 1)]].concat())?;
     part(
         &mut archive,
         STRINGS,
+        CompressionMethod::Deflated,
         &[&[(&b"<sst uniqueCount=\"4294967295\">"[..], 1)], strings, &[(b"</sst>", 1)]].concat(),
     )?;
     Ok(archive.finish()?.into_inner())
@@ -86,7 +128,7 @@ fn workbook(rows: &[Piece<'_>], strings: &[Piece<'_>]) -> Result<Vec<u8>> {
 
 fn zip(name: &str, pieces: &[Piece<'_>]) -> Result<Vec<u8>> {
     let mut archive = ZipWriter::new(Cursor::new(Vec::new()));
-    part(&mut archive, name, pieces)?;
+    part(&mut archive, name, CompressionMethod::Deflated, pieces)?;
     Ok(archive.finish()?.into_inner())
 }
 
@@ -107,8 +149,13 @@ fn gzip(pieces: &[Piece<'_>]) -> Result<Vec<u8>> {
     Ok(encoder.finish()?)
 }
 
-fn part(archive: &mut ZipWriter<Cursor<Vec<u8>>>, name: &str, pieces: &[Piece<'_>]) -> Result<()> {
-    let options = SimpleFileOptions::default().compression_method(CompressionMethod::Deflated).large_file(true);
+fn part(
+    archive: &mut ZipWriter<Cursor<Vec<u8>>>,
+    name: &str,
+    method: CompressionMethod,
+    pieces: &[Piece<'_>],
+) -> Result<()> {
+    let options = SimpleFileOptions::default().compression_method(method).large_file(true);
     archive.start_file(name, options)?;
     write(archive, pieces)
 }

@@ -21,7 +21,7 @@ use longshore_testing::{MemoryFiles, MemoryRecords};
 use serde_json::json;
 
 use crate::bombs;
-use crate::file_inputs::{TEXT_BYTES, csv, csv_rows, gzip, workbook};
+use crate::file_inputs::{CSV_ROWS, Input, SHEET_ROWS, TEXT_BYTES};
 use crate::goal::{self, Goal};
 use crate::job::{Request, run as run_job, runtime};
 use crate::statistics::median;
@@ -32,30 +32,39 @@ pub(crate) const ARGUMENT: &str = "files";
 /// Number of runs of each measurement.
 const RUNS: usize = 5;
 
-/// Rows of the CSV files and of the workbook.
-const CSV_ROWS: u64 = 1_000_000;
-const SHEET_ROWS: u32 = 500_000;
+/// Argument of a process that prepares a hostile file, instead of the name of a measurement.
+const HOSTILE: &str = "hostile";
 
-/// Rows of the workbook that is inspected: about 20 MB.
-const INSPECTED_ROWS: u32 = 700_000;
+/// A kind of measurement.
+struct Kind {
+    name: &'static str,
+    input: Input,
+    run: fn(Vec<u8>) -> Result<Measured>,
+}
 
-/// The measurements.
-const KINDS: [&str; 8] = [
-    "a validation of UTF-8 with commas",
-    "the same rows in windows-1252 with semicolons",
-    "bare decompression of 100 MB of gzip",
-    "its preparation",
-    "a bare calamine loop over 500,000 rows",
-    "their preparation",
-    "inspection of 100 MB of CSV",
-    "inspection of a workbook of 20 MB",
+/// The kinds, in the order in which `goals` takes their medians.
+const KINDS: [Kind; 8] = [
+    Kind { name: "a validation of UTF-8 with commas", input: Input::Utf8, run: validation },
+    Kind { name: "the same rows in windows-1252 with semicolons", input: Input::Windows1252, run: validation },
+    Kind { name: "bare decompression of 100 MB of gzip", input: Input::Gzip, run: |file| measured(&file, decompress) },
+    Kind {
+        name: "preparation of 100 MB of gzip",
+        input: Input::Gzip,
+        run: |file| measured(&file, |file| prepare(Form::Gzip, file)),
+    },
+    Kind {
+        name: "a bare calamine loop over 500,000 rows",
+        input: Input::Workbook,
+        run: |file| measured(&file, read_cells),
+    },
+    Kind {
+        name: "preparation of 500,000 rows",
+        input: Input::Workbook,
+        run: |file| measured(&file, |file| prepare(Form::Workbook, file)),
+    },
+    Kind { name: "inspection of 100 MB of CSV", input: Input::InspectedCsv, run: inspection },
+    Kind { name: "inspection of a workbook of 20 MB", input: Input::InspectedWorkbook, run: inspection },
 ];
-
-/// The input of each measurement.
-const INPUTS: [usize; KINDS.len()] = [0, 1, 2, 2, 3, 3, 4, 5];
-
-/// Number of the measurement of a file that unpacks to far more than its size, or declares so.
-const BOMB: usize = KINDS.len();
 
 /// A measurement: seconds, and the peak of the memory above that of the input, in MiB.
 #[derive(Copy, Clone)]
@@ -67,44 +76,42 @@ struct Measured {
 /// Measures everything. Returns the tables.
 pub(crate) fn measure() -> Result<String> {
     let folder = tempfile::tempdir()?;
-    let inputs = [csv_rows(CSV_ROWS, false), csv_rows(CSV_ROWS, true), gzip()?, workbook(SHEET_ROWS)?];
-    let inputs = inputs.into_iter().chain([csv(TEXT_BYTES), workbook(INSPECTED_ROWS)?]);
-    for (index, input) in inputs.enumerate() {
-        std::fs::write(folder.path().join(index.to_string()), input)?;
-    }
-    let mut runs = vec![Vec::new(); KINDS.len()];
+    Input::write_all(folder.path())?;
+    let medians = measure_kinds(folder.path())?;
+    Ok(tables(medians, &measure_hostile(folder.path())?))
+}
+
+/// Makes all measurements of each kind. Returns their medians.
+fn measure_kinds(folder: &Path) -> Result<[Measured; KINDS.len()]> {
+    let mut runs: [Vec<Measured>; KINDS.len()] = Default::default();
     for run in 1..=RUNS {
-        for (index, kind) in KINDS.iter().enumerate() {
-            eprintln!("run {run} of {RUNS}: {kind}");
-            runs[index].push(in_process(index, kind, &folder.path().join(INPUTS[index].to_string()))?);
+        for (kind, runs) in KINDS.iter().zip(&mut runs) {
+            eprintln!("run {run} of {RUNS}: {}", kind.name);
+            runs.push(in_process(kind.name, &kind.input.path(folder)).context(kind.name)?);
         }
     }
-    let bombs = bombs::files()?.into_iter().map(|(name, file)| {
-        eprintln!("{name}");
-        let path = folder.path().join("bomb");
-        std::fs::write(&path, file)?;
-        Ok((name, in_process(BOMB, name, &path)?))
-    });
-    let bombs: Vec<(&str, Measured)> = bombs.collect::<Result<_>>()?;
-    let medians = runs.iter().map(|runs| Measured {
-        seconds: median(runs.iter().map(|run: &Measured| run.seconds)),
+    Ok(runs.map(|runs| Measured {
+        seconds: median(runs.iter().map(|run| run.seconds)),
         peak_mib: median(runs.iter().map(|run| run.peak_mib)),
-    });
-    let medians: Vec<_> = medians.collect();
-    let [utf8, windows, gunzip, gzip, calamine, workbook, inspect_csv, inspect_workbook] = medians[..] else {
-        bail!("there are other measurements");
+    }))
+}
+
+/// Prepares each hostile file once.
+fn measure_hostile(folder: &Path) -> Result<Vec<(&'static str, Measured)>> {
+    let path = folder.join(HOSTILE);
+    let measure = |(name, file): (&'static str, Vec<u8>)| -> Result<_> {
+        eprintln!("{name}");
+        std::fs::write(&path, file)?;
+        Ok((name, in_process(HOSTILE, &path).context(name)?))
     };
-    let ratio = |base: Measured, other: Measured| base.seconds / other.seconds;
-    let at_least = |name, base, other, least: f64| {
-        let ratio = ratio(base, other);
-        Goal { name, measured: format!("{ratio:.2} of its speed"), is_met: ratio >= least }
-    };
-    let within = |name, measured: Measured, seconds: f64| Goal {
-        name,
-        measured: format!("{:.0} ms", measured.seconds * 1_000.0),
-        is_met: measured.seconds <= seconds,
-    };
-    let mut text = goal::table([
+    bombs::files()?.into_iter().map(measure).collect()
+}
+
+fn goals(medians: [Measured; KINDS.len()], hostile: &[(&str, Measured)]) -> [Goal; 8] {
+    let [utf8, windows, gunzip, gzip, calamine, workbook, inspect_csv, inspect_workbook] = medians;
+    let slowest = hostile.iter().map(|(_, measured)| measured.seconds).fold(0.0, f64::max);
+    let largest = hostile.iter().map(|(_, measured)| measured.peak_mib).fold(0.0, f64::max);
+    [
         at_least("windows-1252 with semicolons: at least 0.80 of the speed of UTF-8 with commas", utf8, windows, 0.8),
         at_least("gzip: at least 0.70 of the speed of bare decompression with the same crate", gunzip, gzip, 0.7),
         at_least(
@@ -113,89 +120,96 @@ pub(crate) fn measure() -> Result<String> {
             workbook,
             0.8,
         ),
-        Goal {
-            name: "the same: up to 128 MiB of memory besides the file",
-            measured: format!("{:.0} MiB", workbook.peak_mib),
-            is_met: workbook.peak_mib <= 128.0,
-        },
-        within("inspection of 100 MB of CSV: less than 300 ms", inspect_csv, 0.3),
-        within("inspection of a workbook of 20 MB: less than 2 s", inspect_workbook, 2.0),
-        within("each file that unpacks to far more than its size: less than 2 s", slowest(&bombs), 2.0),
-        Goal {
-            name: "the same: up to 128 MiB of memory besides the file",
-            measured: format!("{:.0} MiB", largest(&bombs)),
-            is_met: largest(&bombs) <= 128.0,
-        },
-    ]);
-    let row = |(kind, measured): (&str, &Measured)| {
-        vec![kind.to_owned(), format!("{:.3}", measured.seconds), format!("{:.0}", measured.peak_mib)]
+        in_memory("a workbook of 500,000 rows: up to 128 MiB of memory besides the file", workbook.peak_mib),
+        within("inspection of 100 MB of CSV: less than 300 ms", inspect_csv.seconds, 0.3),
+        within("inspection of a workbook of 20 MB: less than 2 s", inspect_workbook.seconds, 2.0),
+        within("each file that unpacks to far more than its size: less than 2 s", slowest, 2.0),
+        in_memory("hostile files: up to 128 MiB of memory besides the file", largest),
+    ]
+}
+
+/// Returns the goal that `other` has at least this part of the speed of `base`.
+fn at_least(name: &'static str, base: Measured, other: Measured, least: f64) -> Goal {
+    let ratio = base.seconds / other.seconds;
+    Goal { name, measured: format!("{ratio:.2} of its speed"), is_met: ratio >= least }
+}
+
+fn within(name: &'static str, seconds: f64, limit: f64) -> Goal {
+    Goal { name, measured: format!("{:.0} ms", seconds * 1_000.0), is_met: seconds <= limit }
+}
+
+fn in_memory(name: &'static str, peak_mib: f64) -> Goal {
+    Goal { name, measured: format!("{peak_mib:.0} MiB"), is_met: peak_mib <= 128.0 }
+}
+
+fn tables(medians: [Measured; KINDS.len()], hostile: &[(&str, Measured)]) -> String {
+    let row = |(name, measured): (&str, Measured)| {
+        vec![name.to_owned(), format!("{:.3}", measured.seconds), format!("{:.0}", measured.peak_mib)]
     };
     let columns = ["measurement", "seconds", "peak memory besides the file, MiB"];
-    markdown::table(&mut text, "Files", &columns, KINDS.into_iter().zip(&medians).map(row).collect());
-    let bombs = bombs.iter().map(|(name, measured)| (*name, measured));
-    markdown::table(&mut text, "Preparation of hostile files", &columns, bombs.map(row).collect());
-    Ok(text)
+    let mut text = goal::table(goals(medians, hostile));
+    let kinds = KINDS.iter().map(|kind| kind.name).zip(medians);
+    markdown::table(&mut text, "Files", &columns, kinds.map(row).collect());
+    let hostile = hostile.iter().copied();
+    markdown::table(&mut text, "Preparation of hostile files", &columns, hostile.map(row).collect());
+    text
 }
 
-fn slowest(bombs: &[(&str, Measured)]) -> Measured {
-    let slower = |one: Measured, other: Measured| if one.seconds < other.seconds { other } else { one };
-    bombs.iter().map(|(_, measured)| *measured).fold(Measured { seconds: 0.0, peak_mib: 0.0 }, slower)
-}
-
-fn largest(bombs: &[(&str, Measured)]) -> f64 {
-    bombs.iter().map(|(_, measured)| measured.peak_mib).fold(0.0, f64::max)
-}
-
-fn in_process(index: usize, name: &str, input: &Path) -> Result<Measured> {
+/// Makes one measurement in a new process of this program.
+fn in_process(name: &str, input: &Path) -> Result<Measured> {
     let mut command = Command::new(std::env::current_exe()?);
-    let output = command.args([ARGUMENT, &index.to_string()]).arg(input).stderr(Stdio::inherit()).output()?;
-    ensure!(output.status.success(), "the process of {name:?} failed");
+    let output = command.args([ARGUMENT, name]).arg(input).stderr(Stdio::inherit()).output()?;
+    ensure!(output.status.success(), "the process of the measurement failed");
     let text = String::from_utf8(output.stdout)?;
     let (seconds, peak) = text.trim().split_once(' ').context("two numbers")?;
     Ok(Measured { seconds: seconds.parse()?, peak_mib: peak.parse()? })
 }
 
 /// Makes one measurement, and prints it.
-pub(crate) fn run(index: &str, input: &str) -> Result<()> {
+pub(crate) fn run(name: &str, input: &str) -> Result<()> {
     let file = std::fs::read(input)?;
-    let Measured { seconds, peak_mib } = match index.parse()? {
-        0 | 1 => validation(file)?,
-        2 => measured(&file, |file| {
-            let mut decoder = MultiGzDecoder::new(file);
-            let (mut block, mut bytes) = (vec![0; 64 << 10], 0);
-            loop {
-                match decoder.read(&mut block)? {
-                    0 => break,
-                    length => bytes += length,
-                }
-            }
-            ensure!(bytes >= TEXT_BYTES / 2, "{bytes} bytes");
-            Ok(())
-        })?,
-        3 => measured(&file, |file| prepare(Form::Gzip, file))?,
-        4 => measured(&file, |file| {
-            let mut workbook: Xlsx<_> = open_workbook_from_rs(Cursor::new(file))?;
-            let name = workbook.sheet_names().first().context("a sheet")?.clone();
-            let (mut cells, mut count) = (workbook.worksheet_cells_reader(&name)?, 0_u32);
-            while cells.next_cell()?.is_some() {
-                count += 1;
-            }
-            ensure!(count >= SHEET_ROWS, "{count} cells");
-            Ok(())
-        })?,
-        5 => measured(&file, |file| prepare(Form::Workbook, file))?,
-        6 | 7 => inspection(file)?,
-        BOMB => measured(&file, |file| {
-            let form = Form::detect(file).context("a form")?;
-            match prepare(form, file) {
-                Ok(()) => eprintln!("  is converted"),
-                Err(refused) => eprintln!("  is refused: {refused}"),
-            }
-            Ok(())
-        })?,
-        other => bail!("there is no measurement {other}"),
+    let Measured { seconds, peak_mib } = if name == HOSTILE {
+        measured(&file, prepare_hostile)?
+    } else {
+        let kind = KINDS.iter().find(|kind| kind.name == name);
+        let kind = kind.with_context(|| format!("there is no measurement {name}"))?;
+        (kind.run)(file)?
     };
     println!("{seconds} {peak_mib}");
+    Ok(())
+}
+
+fn decompress(file: &[u8]) -> Result<()> {
+    let mut decoder = MultiGzDecoder::new(file);
+    let (mut block, mut bytes) = (vec![0; 64 << 10], 0);
+    loop {
+        match decoder.read(&mut block)? {
+            0 => break,
+            length => bytes += length,
+        }
+    }
+    ensure!(bytes == TEXT_BYTES, "{bytes} bytes");
+    Ok(())
+}
+
+fn read_cells(file: &[u8]) -> Result<()> {
+    let mut workbook: Xlsx<_> = open_workbook_from_rs(Cursor::new(file))?;
+    let name = workbook.sheet_names().first().context("a sheet")?.clone();
+    let (mut cells, mut count) = (workbook.worksheet_cells_reader(&name)?, 0_u32);
+    while cells.next_cell()?.is_some() {
+        count += 1;
+    }
+    ensure!(count >= SHEET_ROWS, "{count} cells");
+    Ok(())
+}
+
+/// Converts a file, which may also be refused.
+fn prepare_hostile(file: &[u8]) -> Result<()> {
+    let form = Form::detect(file).context("a form")?;
+    match prepare(form, file) {
+        Ok(()) => eprintln!("  is converted"),
+        Err(refused) => eprintln!("  is refused: {refused}"),
+    }
     Ok(())
 }
 

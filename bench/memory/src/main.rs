@@ -1,13 +1,13 @@
 //! Speed of whole jobs over in-memory services: split, work and completion by the code of the functions, without a
 //! network and without an emulator.
 //!
-//! Two workers take the chunks from the queue. Kinds of jobs alternate, so that a slow moment of the machine affects all
-//! of them, and each kind's time is the median of its runs. The ratios within one run are the result; the absolute
+//! Two workers take the chunks from the queue. Kinds of jobs alternate, so that a slow moment of the machine affects
+//! all of them, and each kind's time is the median of its runs. The ratios within one run are the result; the absolute
 //! figures are those of the machine. Each job has a process of its own, because the memory that an earlier job has left
 //! makes the next one several times slower.
 //!
-//! The argument `handlers` measures remote handlers and images instead, and `files` workbooks, compressed files and other
-//! encodings.
+//! The argument `handlers` measures remote handlers and images instead, and `files` workbooks, compressed files and
+//! other encodings.
 
 mod assembly;
 mod bombs;
@@ -54,7 +54,7 @@ fn main() -> Result<()> {
     }
     if arguments.next_if(|argument| argument == files::ARGUMENT).is_some() {
         return match (arguments.next(), arguments.next()) {
-            (Some(index), Some(input)) => files::run(&index, &input),
+            (Some(name), Some(input)) => files::run(&name, &input),
             _ => Ok(std::io::stdout().write_all(files::measure()?.as_bytes())?),
         };
     }

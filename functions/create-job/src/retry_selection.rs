@@ -14,14 +14,13 @@ use futures::future::BoxFuture;
 use futures::{StreamExt, stream};
 use longshore::chunk::{ChunkError, concurrent_reads, read_chain};
 use longshore::failures_file::{CORRECTED_BYTES, Columns, CorrectedFile, Correction, Findings};
-use longshore::files::ResumingReader;
+use longshore::header::detect_form;
 use longshore::ports::JobFolder;
 use longshore_domain::cursor::Cursor;
 use longshore_domain::group::{CHUNKS_PER_GROUP, Group};
 use longshore_domain::ids::ChunkId;
 use longshore_domain::job::{FailureFilter, Job, JobError, Selection, SourceFile};
 use longshore_domain::ports::{Files, JobProgress, Queues, Read, Store};
-use longshore_domain::records::Form;
 use longshore_domain::timestamp::Timestamp;
 use longshore_domain::work_file::{End, Entry, WorkFile};
 
@@ -88,15 +87,9 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
 
     /// Returns the corrected file of the job's current generation if it must be prepared.
     pub(crate) async fn unprepared_correction<'b>(&self, job: &'b Job) -> Result<Option<&'b SourceFile>, Halt> {
-        let Some(file) = job.retry.selection.corrected().filter(|file| file.original.is_none()) else {
-            return Ok(None);
-        };
-        let reader = ResumingReader::new(&self.ports.files, file, 0).up_to(Form::HEAD_BYTES);
-        Ok(match reader.read_all().await? {
-            Read::Found(head) => Form::detect(&head).map(|_| file),
-            // It fails the job where it is read.
-            Read::Absent | Read::Changed => None,
-        })
+        let Some(file) = job.retry.selection.corrected() else { return Ok(None) };
+        // A file that is gone fails the job where it is read.
+        Ok(detect_form(&self.ports.files, file).await?.map(|_| file))
     }
 
     /// Reads the corrected file of the job's current generation. The job fails if the file no longer exists or is not a

@@ -226,8 +226,9 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
         Ok((SourceFile { reading, ..source.clone() }, start, issues))
     }
 
-    /// Checks a header with the job type, which detects what the options leave open unless columns are stored already. The
-    /// job fails if the type cannot process the file. Returns the issues, and the options to store with the columns.
+    /// Checks a header with the job type, which detects what the options leave open unless columns are stored already.
+    /// The job fails if the type cannot process the file. Returns the issues, and the options to store with the
+    /// columns.
     pub(crate) async fn check_header(
         &self,
         job: &Job,

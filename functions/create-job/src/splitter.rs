@@ -4,10 +4,11 @@ use longshore::chunk::{complete_if_done, roll_up, stop_job};
 use longshore::handler::Registry;
 use longshore::job_types::learnt_preset;
 use longshore::ports::Ports;
+use longshore::telemetry;
 use longshore_domain::group::{ChunkPlan, GroupPlan};
 use longshore_domain::job::{Job, JobError, Preparation, SourceFile, Status, Stop, Transition};
 use longshore_domain::message::CreateMessage;
-use longshore_domain::ports::{Files, Queues, Store};
+use longshore_domain::ports::{Files, PortResult, Queues, Store};
 use longshore_domain::timestamp::Timestamp;
 
 use crate::group_builder::messages;
@@ -65,9 +66,9 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
         Ok(roll_up(self.ports, job.job_id, group, (self.clock)()).await?)
     }
 
-    /// Sends the job to `prepare`, because this file must be converted first, and returns the end of the split. A repeated
-    /// message is as harmless as a repeated delivery: only one prepared file replaces the uploaded one. The record that the
-    /// job waits keeps the sweeper from giving it up; it is refused if there is one, or progress.
+    /// Sends the job to `prepare`, because this file must be converted first, and returns the end of the split. A
+    /// repeated message is as harmless as a repeated delivery: only one prepared file replaces the uploaded one. The
+    /// record that the job waits keeps the sweeper from giving it up; it is refused if there is one, or progress.
     pub(crate) async fn send_to_prepare(&self, job: &Job, file: &SourceFile, message: &CreateMessage) -> Halt {
         let waiting = Preparation::waiting(file);
         if let Err(error) = self.ports.store.record_preparation(job, file, waiting, (self.clock)()).await {
@@ -87,8 +88,8 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
         Ok(SplitEnd::Continued)
     }
 
-    /// Stores what the job teaches about the mapping of its dataset's files: it has been split, so its header was accepted.
-    async fn learn_preset(&self, job: &Job) -> Result<(), Halt> {
+    /// Stores the mapping of the job as a preset of its dataset. The job has been split, so its header was accepted.
+    async fn learn_preset(&self, job: &Job) -> PortResult<()> {
         if job.generation > 0 || job.source.is_none() {
             return Ok(());
         }
@@ -109,7 +110,11 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
     ) -> Result<SplitEnd, Halt> {
         let mut issues = [issues, &self.corrected_findings(job, deadline).await?].concat();
         issues.extend(self.too_slow(job).await?);
-        self.learn_preset(job).await?;
+        if let Err(error) = self.learn_preset(job).await {
+            // A suggestion is no reason to split again.
+            let error = telemetry::chain(&error);
+            tracing::warn!(job.id = %job.job_id, error, "cannot store the preset of a dataset");
+        }
         match self.ports.store.end_split(job, groups, &issues, (self.clock)()).await? {
             Transition::Made(job) => {
                 complete_if_done(self.ports, &job).await?;

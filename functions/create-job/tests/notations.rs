@@ -1,5 +1,5 @@
-//! The notations of a file: detected in its first rows by the first splitter, stored with the columns, and never detected
-//! again.
+//! The notations of a file: detected in its first rows by the first splitter, stored with the columns, and never
+//! detected again.
 
 #![allow(clippy::unwrap_used, reason = "a failed step fails the test")]
 

@@ -15,6 +15,7 @@ use longshore::job_request::{KnownTypes, ParsedReading, find_upload, prepare_opt
 use longshore::job_types::import;
 use longshore::openapi::CacheNoStore;
 use longshore::problem::{Kind, Problem};
+use longshore::telemetry;
 use longshore_domain::dataset::Dataset;
 use longshore_domain::ids::FileGuid;
 use longshore_domain::job::SourceFile;
@@ -26,7 +27,7 @@ use longshore_domain::timestamp::Timestamp;
 use serde_json::{Map, Value};
 
 use crate::document::{InspectionDocument, PreparedDocument};
-use crate::first_part::convert_first_part;
+use crate::first_part::{self, convert_first_part};
 use crate::openapi::{FileGuidInPath, InspectRefusals, InspectRequest, example};
 
 /// Maximum body size: a schema of up to 64 KiB with ample room for the other options, as in a request for a job.
@@ -105,7 +106,11 @@ where
     let source =
         source_file(files, upload, request.reading.clone(), inspections.max_file_bytes).await?.map_err(refused)?;
     let presets = match request.dataset(&tenant) {
-        Some(dataset) => store.presets(&dataset).await?,
+        // An inspection without a suggestion is better than none.
+        Some(dataset) => store.presets(&dataset).await.unwrap_or_else(|error| {
+            tracing::warn!(error = telemetry::chain(&error), "cannot read the presets of a dataset");
+            Vec::new()
+        }),
         None => Vec::new(),
     };
     let intended = request.intended(prepared, presets);
@@ -139,6 +144,10 @@ async fn inspect_prepared(
         Inspected::Found(found) => found,
         Inspected::Unprepared(..) => return Err(Failure::Internal("a prepared file is not prepared".into())),
     };
+    if part.is_cut && found.error.as_ref().is_some_and(|error| ["header_missing", "file_empty"].contains(&&*error.code))
+    {
+        found = Inspection::refused(first_part::header_too_far());
+    }
     if let (Some(rows), Some(reading)) = (&part.rows, found.reading) {
         found.rows.iter_mut().for_each(|row| row.sheet_row = rows.row_of(row.number, reading.header_row));
     }

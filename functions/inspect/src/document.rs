@@ -34,12 +34,12 @@ pub struct InspectionDocument {
     /// The error with which a job would fail before its first row.
     #[schema(required = true)]
     pub error: Option<JobError>,
-    /// The mapping of the dataset's last import or export, as far as the file has its columns; `null` if there is none, or
-    /// no import was named. It is in `request` if the options have neither `columns` nor `values`.
+    /// The mapping of the dataset's last import or export, as far as the file has its columns; `null` if there is none,
+    /// or no import was named. It is in `request` if the options have neither `columns` nor `values`.
     #[schema(required = true)]
     pub preset: Option<Preset>,
-    /// A request for a job that reads the file so, with what was found; `null` if that job would fail, or no job type was
-    /// named.
+    /// A request for a job that reads the file so, with what was found; `null` if that job would fail, or no job type
+    /// was named.
     #[schema(required = true, value_type = Option<Object>)]
     pub request: Option<Value>,
 }

@@ -24,6 +24,8 @@ const LONGEST: Duration = Duration::from_secs(15);
 pub struct FirstPart {
     /// The text.
     pub file: TextInMemory,
+    /// True if there can be more text.
+    pub(crate) is_cut: bool,
     /// The same, as the file of a job.
     pub source: SourceFile,
     /// What was converted.
@@ -49,7 +51,10 @@ pub async fn convert_first_part(
     loop {
         let Ok(step) = timeout_at(ends, conversion.next()).await else { return Ok(Err(too_long())) };
         match step {
-            Step::Read(range) => conversion.answer(read(files, source, range.start, range.end).await?),
+            Step::Read(range) => {
+                let bytes = ResumingReader::read_range(files, source, range).await?;
+                conversion.answer(bytes.ok_or_else(|| failed("the file was replaced while it was read"))?);
+            }
             Step::Part(part) => text.extend_from_slice(&part),
             Step::Ended(Ok(prepared)) => {
                 let checked = prepared.check_format(source.format);
@@ -65,24 +70,18 @@ pub async fn convert_first_part(
 
 impl FirstPart {
     fn new(source: &SourceFile, form: Form, text: Vec<u8>, prepared: Prepared) -> Self {
-        let rows = prepared.sheet.as_ref().map(|_| SheetRows::from_steps(&prepared.row_steps));
-        let original = Some(Box::new(prepared.original(source, form)));
+        let rows = prepared.sheet.as_ref().map(|_| SheetRows::from_steps(prepared.row_steps.as_bytes()));
+        let original = prepared.original(source, form);
         let sheets = prepared.sheets.into_iter();
         let document = PreparedDocument {
-            form: if prepared.sheet.is_some() { Form::Workbook } else { form },
+            form: original.form,
             file: prepared.file,
             sheet: prepared.sheet,
             sheets: sheets.map(|sheet| SheetDocument { name: sheet.name, hidden: sheet.is_hidden }).collect(),
         };
+        let original = Some(Box::new(original));
         let source = SourceFile { size_bytes: text.len() as u64, original, ..source.clone() };
-        Self { file: TextInMemory(text), source, document, rows }
-    }
-}
-
-async fn read(files: &impl Files, source: &SourceFile, start: u64, end: u64) -> PortResult<Vec<u8>> {
-    match ResumingReader::new(files, source, start).up_to(end).read_all().await? {
-        Read::Found(bytes) => Ok(bytes),
-        Read::Absent | Read::Changed => Err(failed("the file was replaced while it was read")),
+        Self { is_cut: text.len() as u64 >= PART_BYTES, file: TextInMemory(text), source, document, rows }
     }
 }
 
@@ -91,6 +90,16 @@ fn too_long() -> JobError {
         "the file could not be converted up to its first rows within {} seconds; create the job, which has more time, or \
          upload the file as CSV",
         LONGEST.as_secs()
+    );
+    JobError::new("inspection_too_long", message)
+}
+
+/// Returns the error of a file whose header is not in its first part.
+pub(crate) fn header_too_far() -> JobError {
+    let message = format!(
+        "the first {} KiB of the file have no header; create the job, which reads further, or remove the rows above the \
+         header",
+        PART_BYTES >> 10
     );
     JobError::new("inspection_too_long", message)
 }

@@ -1,4 +1,5 @@
-//! Inspects an uploaded file before it becomes a job: how it is written, its columns, its first rows, and what would fail.
+//! Inspects an uploaded file before it becomes a job: how it is written, its columns, its first rows, and what would
+//! fail.
 //!
 //! - **Trigger:** `POST /api/uploads/{fileGuid}/inspect`.
 //! - **Reads and writes:** reads the upload, the registration of a registered job type, and at most 192 KiB of a text file.

@@ -1,4 +1,5 @@
-//! OpenAPI metadata of the call: parameters, request, refusals and example. `shared/src/openapi` assembles the document.
+//! OpenAPI metadata of the call: parameters, request, refusals and example. `shared/src/openapi` assembles the
+//! document.
 
 use longshore::inspection::{CellType, FoundColumn, FoundRow};
 use longshore::job_request::ReadingRequest;

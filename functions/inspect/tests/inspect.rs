@@ -2,12 +2,9 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a failed step fails the test")]
 
-use axum::body::{Body, to_bytes};
-use axum::http::Request;
+use axum::body::to_bytes;
 use inspect::{Inspections, router};
-use lambda_http::request::RequestContext;
 use lambda_http::tower::ServiceExt;
-use lambda_http::{Context, RequestExt};
 use longshore::http::Access;
 use longshore::job_types::builtin;
 use longshore::ports::upload_key;
@@ -18,7 +15,7 @@ use longshore_domain::preset::{LearntFrom, LearntPreset};
 use longshore_domain::rate::Rate;
 use longshore_domain::tenant::TenantId;
 use longshore_domain::timestamp::Timestamp;
-use longshore_testing::{MemoryFiles, MemoryRecords, MemoryStore};
+use longshore_testing::{MemoryFiles, MemoryRecords, MemoryStore, signed_in_call};
 use serde_json::{Value, json};
 
 const NOW: Timestamp = Timestamp(1_700_000_000_000);
@@ -60,15 +57,7 @@ impl World {
 
     async fn inspect(&self, id: &str, body: &Value) -> (u16, Value) {
         let path = format!("/api/uploads/{id}/inspect");
-        let request = Request::post(&path).header("content-type", "application/json");
-        let request = request.body(Body::from(body.to_string())).unwrap();
-        let context = json!({ "http": { "method": "POST" }, "timeEpoch": 0,
-            "authorizer": { "jwt": { "claims": { "sub": "acme" } } } });
-        let mut lambda = Context::default();
-        lambda.request_id = "r-1".into();
-        let request = request.with_lambda_context(lambda);
-        let request =
-            request.with_request_context(RequestContext::ApiGatewayV2(serde_json::from_value(context).unwrap()));
+        let request = signed_in_call("POST", &path, &json!({ "sub": "acme" }), body);
         let inspections = Inspections {
             store: self.store.clone(),
             files: self.files.clone(),

@@ -68,8 +68,8 @@ impl Limits {
         now.plus_days(self.retention_days).seconds()
     }
 
-    /// Returns the time in seconds until which a job and its folder are kept. The items of a request are stored when the job
-    /// is created, also if it starts later.
+    /// Returns the time in seconds until which a job and its folder are kept. The items of a request are stored when
+    /// the job is created, also if it starts later.
     pub(crate) fn kept_until(&self, job: &Job) -> i64 {
         let has_items = job.file().is_some_and(SourceFile::is_of_request);
         let stored = if has_items { self.expires_at(job.times.created_at) } else { i64::MAX };

@@ -25,6 +25,11 @@ impl<'a, F: Files + MultipartFiles> Upload<'a, F> {
         Self { files, key, first: None, parts: None, is_stored: false }
     }
 
+    /// Returns the key.
+    pub(crate) fn key(&self) -> &str {
+        &self.key
+    }
+
     /// Adds a part.
     pub(crate) async fn push(&mut self, part: Vec<u8>) -> Result<(), PrepareError> {
         if self.parts.is_none() {
@@ -63,14 +68,19 @@ impl<'a, F: Files + MultipartFiles> Upload<'a, F> {
 
     /// Discards the parts and the file, best effort: the bucket removes parts after a day, and the file with the job.
     pub(crate) async fn discard(&mut self) {
-        if self.is_stored
-            && let Err(error) = self.files.remove(&self.key).await
-        {
-            let error = telemetry::chain(&error);
-            tracing::warn!(file.key = self.key, error, "cannot remove a file that is not used");
+        if self.is_stored {
+            remove_unused(self.files, &self.key).await;
         }
         if let Some((upload, _)) = self.parts.take() {
             self.files.abort_multipart(&upload).await;
         }
+    }
+}
+
+/// Removes a file that no job uses, best effort: it is in the job's folder.
+pub(crate) async fn remove_unused(files: &impl Files, key: &str) {
+    if let Err(error) = files.remove(key).await {
+        let error = telemetry::chain(&error);
+        tracing::warn!(file.key = key, error, "cannot remove a file that is not used");
     }
 }

@@ -1,4 +1,5 @@
-//! The preparation of a job's file over in-memory services, from the split that finds its form to the split of the result.
+//! The preparation of a job's file over in-memory services, from the split that finds its form to the split of the
+//! result.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a failed step fails the test")]
 

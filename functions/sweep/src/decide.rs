@@ -67,8 +67,8 @@ pub fn decide(job: &Job, groups: &[Group], chunks_of: impl Fn(u32) -> u32, at: &
     progress(job, groups, chunks_of, at).into_iter().chain(record_outage(job, at)).chain(events).collect()
 }
 
-/// Returns the action for an outage that has lasted a minute, unless the job has its event. The outage may have begun before
-/// the job.
+/// Returns the action for an outage that has lasted a minute, unless the job has its event. The outage may have begun
+/// before the job.
 fn record_outage(job: &Job, at: &Circumstances<'_>) -> Option<Action> {
     let since = at.outage.filter(|since| at.now >= since.plus_seconds(OUTAGE_S))?;
     let is_recorded = job.recorded_outage.is_some_and(|recorded| recorded >= since);

@@ -37,8 +37,8 @@ pub struct CreateMessage {
 }
 
 impl CreateMessage {
-    /// Returns the deduplication id. It differs for continuations, retries, the sweeper's re-sends, prepared files and copies
-    /// of failed messages.
+    /// Returns the deduplication id. It differs for continuations, retries, the sweeper's re-sends, prepared files and
+    /// copies of failed messages.
     pub fn deduplication_id(&self) -> String {
         let (copy, prepared) = (copy_suffix(self.failures), if self.is_prepared { ":prepared" } else { "" });
         format!("{}:{}:{}:{}{prepared}{copy}", self.job_id, self.generation, self.position, self.resend)
@@ -79,8 +79,8 @@ impl CreateMessage {
 }
 
 impl CreateMessage {
-    /// Returns the message group in the queue of files to be prepared, where one file can take minutes: one of two lanes of
-    /// the tenant, and one for all re-sends and copies.
+    /// Returns the message group in the queue of files to be prepared, where one file can take minutes: one of two
+    /// lanes of the tenant, and one for all re-sends and copies.
     pub fn preparation_group_id(&self) -> String {
         match self.tenant.as_ref().map(lane_name) {
             None => self.group_id(),

@@ -58,9 +58,10 @@ pub struct LearntPreset {
 }
 
 impl Preset {
-    /// Returns what a file with these columns can use of presets; `None` if that is nothing. For each column, the latest
-    /// preset that has it decides. Entries that would give two columns one property are left out.
-    pub fn for_columns(mut presets: Vec<LearntPreset>, columns: &[String]) -> Option<Self> {
+    /// Returns what a file with these columns can use of presets; `None` if that is nothing. For each column, the
+    /// latest preset that has it decides. Entries that would give two columns one property are left out, and those that
+    /// rename a column with the name of a `known` property to one that is not known, or leave it out.
+    pub fn for_columns(mut presets: Vec<LearntPreset>, columns: &[String], known: &BTreeSet<&str>) -> Option<Self> {
         presets.sort_by_key(|learnt| (learnt.at, learnt.from));
         let mut preset = Self::default();
         for Self { key, columns: of_columns, values } in presets.into_iter().map(|learnt| learnt.preset) {
@@ -69,7 +70,11 @@ impl Preset {
             preset.values.extend(values);
         }
         let names: BTreeSet<&str> = columns.iter().map(String::as_str).collect();
-        preset.columns.retain(|column, property| names.contains(column.as_str()) && property.as_ref() != Some(column));
+        let is_known = |property: &str| known.contains(property);
+        preset.columns.retain(|column, property| {
+            let is_better = property.as_ref().is_some_and(|property| is_known(property)) || !is_known(column);
+            names.contains(column.as_str()) && property.as_ref() != Some(column) && is_better
+        });
         // A column that loses its entry has its own name again, which can be the property of another one.
         for _ in 0..2 {
             let counts: BTreeMap<String, usize> =
@@ -122,7 +127,7 @@ mod tests {
             learnt(LearntFrom::Import, *at, json!({ "key": null, "columns": columns, "values": {} }))
         });
         let columns: Vec<String> = columns.iter().map(|&name| name.to_owned()).collect();
-        Preset::for_columns(presets.collect(), &columns).map(|preset| json!(preset.columns))
+        Preset::for_columns(presets.collect(), &columns, &BTreeSet::new()).map(|preset| json!(preset.columns))
     }
 
     #[test]
@@ -156,12 +161,26 @@ mod tests {
     }
 
     #[test]
+    fn a_known_property_keeps_its_column() {
+        let preset = json!({ "E-Mail": "email", "Nr": null, "Ort": "city" });
+        let for_known = |known: &[&str]| {
+            let columns = ["E-Mail", "Nr", "Ort"].map(str::to_owned);
+            let columns_of = json!({ "key": null, "columns": preset, "values": {} });
+            let presets = vec![learnt(LearntFrom::Import, 1, columns_of)];
+            Preset::for_columns(presets, &columns, &known.iter().copied().collect()).map(|preset| json!(preset.columns))
+        };
+        assert_eq!(for_known(&["E-Mail", "Nr"]), Some(json!({ "Ort": "city" })));
+        assert_eq!(for_known(&["E-Mail", "email"]), Some(preset.clone()));
+        assert_eq!(for_known(&["city"]), Some(preset.clone()));
+    }
+
+    #[test]
     fn key_and_values_are_those_of_imported_properties() {
         let preset = json!({ "key": "id", "columns": { "Nr": "id", "Ort": null },
             "values": { "id": { "-": null }, "Ort": { "x": "y" }, "city": { "x": "y" } } });
         let found = |columns: [&str; 2]| {
             let columns = columns.map(str::to_owned);
-            Preset::for_columns(vec![learnt(LearntFrom::Export, 1, preset.clone())], &columns)
+            Preset::for_columns(vec![learnt(LearntFrom::Export, 1, preset.clone())], &columns, &BTreeSet::new())
         };
         let first = found(["Nr", "Ort"]).unwrap();
         assert_eq!(json!([first.key, first.values]), json!(["id", { "id": { "-": null } }]));

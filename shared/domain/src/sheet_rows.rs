@@ -1,6 +1,46 @@
-//! The numbers of the rows of a sheet. Blank rows of a workbook are no items, so the number of an item does not tell its row.
+//! The numbers of the rows of a sheet. Blank rows of a workbook are no items, so the number of an item does not tell
+//! its row.
 
 use crate::job::Original;
+
+/// The rows that a prepared sheet has, as they are stored: for each row the difference from the one before, in LEB128.
+#[derive(Clone, Eq, PartialEq, Debug, Default)]
+pub struct RowSteps {
+    bytes: Vec<u8>,
+    first: Option<u32>,
+    last: u32,
+    has_gaps: bool,
+}
+
+impl RowSteps {
+    /// Adds a row, whose number is higher than that of the last one.
+    pub fn push(&mut self, row: u32) {
+        let mut step = row.saturating_sub(self.last);
+        self.has_gaps |= self.first.is_some() && step != 1;
+        self.first = self.first.or(Some(row));
+        self.last = row;
+        while step >= 0x80 {
+            self.bytes.push((step & 0x7f) as u8 | 0x80);
+            step >>= 7;
+        }
+        self.bytes.push(step as u8);
+    }
+
+    /// Returns the number of the first row; `None` if there is none.
+    pub const fn first_row(&self) -> Option<u32> {
+        self.first
+    }
+
+    /// Returns true if a row after the first one is left out.
+    pub const fn has_gaps(&self) -> bool {
+        self.has_gaps
+    }
+
+    /// Returns the steps.
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+}
 
 /// The numbers of the rows that a prepared sheet has, in order.
 #[derive(Clone, Eq, PartialEq, Debug)]
@@ -12,13 +52,13 @@ pub enum SheetRows {
 }
 
 impl SheetRows {
-    /// Returns the rows of a sheet without gaps. `None` for a file that was no workbook, and for a sheet with gaps, whose
-    /// rows are in a file.
+    /// Returns the rows of a sheet without gaps. `None` for a file that was no workbook, and for a sheet with gaps,
+    /// whose rows are in a file.
     pub fn without_gaps(original: &Original) -> Option<Self> {
         original.first_row.filter(|_| !original.has_row_gaps).map(Self::From)
     }
 
-    /// Reads the rows from their steps: for each row the difference from the one before, in LEB128.
+    /// Reads the rows from the bytes of [`RowSteps`].
     pub fn from_steps(steps: &[u8]) -> Self {
         let (mut rows, mut last, mut step, mut shift) = (Vec::new(), 0_u32, 0_u32, 0);
         for byte in steps {
@@ -62,7 +102,26 @@ impl ItemRows {
 
 #[cfg(test)]
 mod tests {
-    use super::SheetRows;
+    use super::{RowSteps, SheetRows};
+
+    #[test]
+    fn rows_are_stored_as_steps() {
+        for (rows, bytes, has_gaps) in [
+            (&[][..], &[][..], false),
+            (&[1, 2, 3], &[1, 1, 1], false),
+            (&[4, 5, 7], &[4, 1, 2], true),
+            (&[128, 129], &[0x80, 0x01, 1], false),
+            (&[1, 129], &[1, 0x80, 0x01], true),
+        ] {
+            let mut steps = RowSteps::default();
+            rows.iter().for_each(|row| steps.push(*row));
+            assert_eq!((steps.as_bytes(), steps.has_gaps()), (bytes, has_gaps));
+            assert_eq!(
+                (steps.first_row(), SheetRows::from_steps(bytes)),
+                (rows.first().copied(), SheetRows::Listed(rows.to_vec()))
+            );
+        }
+    }
 
     #[test]
     fn an_item_has_the_row_of_its_sheet() {

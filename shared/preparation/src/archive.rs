@@ -21,7 +21,8 @@ const DIRECTORY_BYTES: u64 = 1 << 20;
 /// Parts that only workbooks have: of Excel, and of OpenDocument, which is refused with its reason.
 const WORKBOOK_PARTS: [&str; 2] = ["[Content_Types].xml", "mimetype"];
 
-/// Returns true if an archive has a part of a workbook. Most programs write it first, where [`Form`](longshore_domain::records::Form) finds it.
+/// Returns true if an archive has a part of a workbook. Most programs write it first, where
+/// [`Form`](longshore_domain::records::Form) finds it.
 pub(crate) fn is_workbook<R: Read + Seek>(file: &mut Counted<R>) -> Result<bool, PreparationError> {
     let archive = open(file)?;
     Ok(archive.len() > 1 && WORKBOOK_PARTS.iter().any(|part| archive.index_for_name(part).is_some()))

@@ -57,7 +57,7 @@ fn a_file_is_read_once_in_ever_larger_ranges() {
     // Whoever needs the first rows only reads nothing ahead.
     let limits = Limits { enough_bytes: 1_000, ..Limits::default() };
     let (run, end) = Run::of(Form::Utf16, &utf16(&text), limits);
-    assert_eq!((run.reads.as_slice(), end.is_ok()), (&[0..256 << 10][..], true));
+    assert_eq!((run.reads.len(), run.reads[0].end, end.is_ok()), (1, 256 << 10, true));
 }
 
 #[test]

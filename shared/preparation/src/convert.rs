@@ -13,8 +13,9 @@ use crate::text::Text;
 use crate::unpack;
 use longshore_domain::job::{JobError, Original, SourceFile};
 use longshore_domain::records::{Form, Format, Sheet};
+use longshore_domain::sheet_rows::RowSteps;
 
-/// What a conversion has written.
+/// The result of a conversion.
 #[derive(Clone, Eq, PartialEq, Debug, Default)]
 pub struct Prepared {
     /// Size of the text.
@@ -25,8 +26,8 @@ pub struct Prepared {
     pub sheet: Option<String>,
     /// The sheets of a workbook, in order.
     pub sheets: Vec<FoundSheet>,
-    /// The numbers of the rows in the sheet: for each row the step from the one before, in LEB128. Empty for other files.
-    pub row_steps: Vec<u8>,
+    /// The rows of the sheet. Empty for other files.
+    pub row_steps: RowSteps,
 }
 
 impl Prepared {
@@ -45,7 +46,6 @@ impl Prepared {
 
     /// Returns what the job keeps of the file of this form that was converted.
     pub fn original(&self, file: &SourceFile, form: Form) -> Original {
-        let rows = rows(&self.row_steps);
         Original {
             key: file.key.clone(),
             size_bytes: file.size_bytes,
@@ -54,13 +54,14 @@ impl Prepared {
             form: if self.sheet.is_some() { Form::Workbook } else { form },
             file: self.file.clone(),
             sheet: self.sheet.clone(),
-            first_row: rows.map(|(first, _)| first),
-            has_row_gaps: rows.is_some_and(|(_, has_gaps)| has_gaps),
+            first_row: self.row_steps.first_row(),
+            has_row_gaps: self.row_steps.has_gaps(),
         }
     }
 }
 
-/// Maximum characters of a name that is kept: more than any program permits in a sheet, or an operating system in a file.
+/// Maximum characters of a name that is kept: more than any program permits in a sheet, or an operating system in a
+/// file.
 const NAME_CHARS: usize = 255;
 
 /// Maximum number of sheets that are listed.
@@ -69,14 +70,6 @@ pub(crate) const LISTED_SHEETS: usize = 500;
 /// Returns a name of a sheet or file as it is shown and stored. The whole name is untrusted, and can be long.
 pub(crate) fn shown_name(name: &str) -> String {
     name.chars().filter(|c| !c.is_control()).take(NAME_CHARS).collect()
-}
-
-/// Returns the number of the first row, and true if a row after it is left out.
-fn rows(steps: &[u8]) -> Option<(u32, bool)> {
-    let length = steps.iter().position(|byte| byte & 0x80 == 0)? + 1;
-    let (first, others) = steps.split_at(length);
-    let first = first.iter().rev().fold(0, |number, byte| number << 7 | u32::from(byte & 0x7f));
-    Some((first, others.iter().any(|byte| *byte != 1)))
 }
 
 /// Returns the choice of the sheet that a client has named.
@@ -113,7 +106,7 @@ pub fn convert<R: Read + Seek>(
     let mut bounded = Bounded::new(sink, *limits, read);
     let mut prepared = Prepared::default();
     if form == Form::Workbook || (form == Form::Zip && archive::is_workbook(&mut file)?) {
-        enough(table::sheet(file, sheet, limits, &mut bounded, &mut prepared))?;
+        PreparationError::or_enough(table::sheet(file, sheet, limits, &mut bounded, &mut prepared))?;
         bounded.flush()?;
         prepared.bytes = bounded.written;
         return Ok(prepared);
@@ -125,26 +118,7 @@ pub fn convert<R: Read + Seek>(
         Form::Zip => archive::only_file(&mut file, &mut text, &mut prepared.file),
         Form::Utf16 | Form::Workbook => copy(file, &mut text),
     };
-    enough(copied)?;
+    PreparationError::or_enough(copied)?;
     prepared.bytes = text.finish()?.written;
     Ok(prepared)
-}
-
-/// Takes the end of a conversion of which no more is needed for a success.
-fn enough(result: Result<(), PreparationError>) -> Result<(), PreparationError> {
-    if result == Err(PreparationError::Enough) { Ok(()) } else { result }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::rows;
-
-    #[test]
-    fn gaps_between_rows_are_found_in_their_steps() {
-        assert_eq!(rows(&[]), None);
-        assert_eq!(rows(&[1, 1, 1]), Some((1, false)));
-        assert_eq!(rows(&[4, 1, 2]), Some((4, true)));
-        assert_eq!(rows(&[0x80, 0x01, 1]), Some((128, false)));
-        assert_eq!(rows(&[1, 0x80, 0x01]), Some((1, true)));
-    }
 }

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use longshore_workbooks::WorkbookError;
+use longshore_workbooks::{WorkbookError, is_damage, shortened};
 
 /// The reason why a file is refused, or why it could not be converted.
 #[derive(Clone, Eq, PartialEq, Debug, thiserror::Error)]
@@ -58,9 +58,6 @@ pub enum PreparationError {
     Ratio(u64),
 }
 
-/// Maximum characters of a decoder's reason in a message.
-const REASON_CHARS: usize = 100;
-
 impl PreparationError {
     /// Returns the code of a refused file; `None` if another attempt can succeed.
     pub const fn code(&self) -> Option<&'static str> {
@@ -82,27 +79,30 @@ impl PreparationError {
         error.get_ref().and_then(|inner| inner.downcast_ref())
     }
 
+    /// Treats [`PreparationError::Enough`] as a success.
+    ///
+    /// # Errors
+    /// Every other error.
+    pub(crate) fn or_enough(result: Result<(), impl Into<Self>>) -> Result<(), Self> {
+        match result.map_err(Into::into) {
+            Err(Self::Enough) => Ok(()),
+            result => result,
+        }
+    }
+
     /// Creates the error of a damaged file. The reason can quote the file, so it is shortened.
     pub(crate) fn damaged(reason: impl ToString) -> Self {
-        let reason = reason.to_string();
-        Self::Damaged(reason.chars().map(|c| if c.is_control() { ' ' } else { c }).take(REASON_CHARS).collect())
+        Self::Damaged(shortened(&reason.to_string()))
     }
 }
 
 impl From<io::Error> for PreparationError {
-    /// An unexpected end, and invalid or unsupported data, are properties of the file; other errors are those of its storage. A limit is
-    /// passed on as it is.
+    /// A limit is passed on as it is.
     fn from(error: io::Error) -> Self {
         if let Some(limit) = Self::of_limit(&error) {
             return limit.clone();
         }
-        match error.kind() {
-            io::ErrorKind::InvalidData
-            | io::ErrorKind::InvalidInput
-            | io::ErrorKind::UnexpectedEof
-            | io::ErrorKind::Unsupported => Self::damaged(error),
-            kind => Self::Io(kind),
-        }
+        if is_damage(error.kind()) { Self::damaged(error) } else { Self::Io(error.kind()) }
     }
 }
 

@@ -1,11 +1,12 @@
 //! Conversion of files that are not text into text: compressed files, workbooks, and text in UTF-16.
 //!
-//! A job's file is split at its line breaks, and any part of it can be read at any time. A workbook, a compressed file and
-//! UTF-16 cannot be read so. They are converted once, from the first byte to the last, and the job processes the result.
+//! A job's file is split at its line breaks, and any part of it can be read at any time. A workbook, a compressed file
+//! and UTF-16 cannot be read so. They are converted once, from the first byte to the last, and the job processes the
+//! result.
 //!
 //! The files are untrusted. A few bytes can decompress to terabytes, declared sizes are not true, and an archive can
-//! contain archives. So no declared size is used, the output has a limit, no archive in an archive is opened, and memory is
-//! bounded.
+//! contain archives. So no declared size is used, the output has a limit, no archive in an archive is opened, and
+//! memory is bounded.
 //!
 //! | module | contents |
 //! | --- | --- |

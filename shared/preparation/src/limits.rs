@@ -12,8 +12,8 @@ use crate::sink::Sink;
 pub struct Limits {
     /// Maximum size of the output.
     pub output_bytes: u64,
-    /// Maximum size of the output as a multiple of the bytes that were read. Tables of real data stay below 100; deflate
-    /// reaches 1,032.
+    /// Maximum size of the output as a multiple of the bytes that were read. Tables of real data stay below 100;
+    /// deflate reaches 1,032.
     pub ratio: u64,
     /// Size of the output up to which the ratio is not considered: a few repeated rows.
     pub free_bytes: u64,
@@ -21,7 +21,8 @@ pub struct Limits {
     pub window_bytes: u64,
     /// Maximum number of columns of a sheet that are read.
     pub columns: usize,
-    /// Size of the output after which the conversion ends without an error, because the caller needs only the first rows.
+    /// Size of the output after which the conversion ends without an error, because the caller needs only the first
+    /// rows.
     pub enough_bytes: u64,
     /// Limits of a workbook.
     pub workbook: longshore_workbooks::Limits,

@@ -8,8 +8,8 @@ use tokio::sync::mpsc;
 
 use crate::conversion::{Step, gone};
 
-/// Bytes of the first read after a change of the position, and of the largest read. Each read of a file that is read from
-/// its start to its end is four times as large as the one before, up to the largest.
+/// Bytes of the first read after a change of the position, and of the largest read. Each read of a file that is read
+/// from its start to its end is four times as large as the one before, up to the largest.
 const FIRST_READ_BYTES: u64 = 256 << 10;
 const MAX_READ_BYTES: u64 = 8 << 20;
 
@@ -79,6 +79,10 @@ impl RemoteFile {
 
 impl Read for RemoteFile {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        // A hostile file can take long without asking for anything.
+        if self.steps.is_closed() {
+            return Err(gone());
+        }
         if self.at >= self.size_bytes || buffer.is_empty() {
             return Ok(0);
         }

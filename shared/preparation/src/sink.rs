@@ -9,8 +9,8 @@ pub(crate) const BLOCK_BYTES: usize = 64 << 10;
 
 /// A writer with free space of its own.
 pub trait Sink: Write {
-    /// Lets `read` put bytes into free space of up to 64 KiB, and writes them. Returns their number, which is 0 at the end of
-    /// what is read.
+    /// Lets `read` put bytes into free space of up to 64 KiB, and writes them. Returns their number, which is 0 at the
+    /// end of what is read.
     ///
     /// # Errors
     /// Those of `read`, and those of a write.

@@ -14,9 +14,9 @@ use crate::limits::Limits;
 const FIRST_ROWS: usize = 1_000;
 const FIRST_BYTES: usize = 1 << 20;
 
-/// Writes the rows of a sheet as CSV in UTF-8, with commas. A sheet has no cells where a row ends early, and a header can
-/// be shorter than the rows, so each row gets empty cells up to the width of the widest one among the first. Rows of empty
-/// texts are left out, as rows without cells are. What is known of the sheet goes to `prepared`.
+/// Writes the rows of a sheet as CSV in UTF-8, with commas. A sheet has no cells where a row ends early, and a header
+/// can be shorter than the rows, so each row gets empty cells up to the width of the widest one among the first. Rows
+/// of empty texts are left out, as rows without cells are. What is known of the sheet goes to `prepared`.
 pub(crate) fn sheet(
     file: impl Read + Seek,
     choice: &SheetChoice,
@@ -29,7 +29,7 @@ pub(crate) fn sheet(
     prepared.sheets = workbook.sheets().iter().take(LISTED_SHEETS).map(found).collect();
     prepared.sheet = Some(shown_name(&workbook.sheet(choice)?.name));
     let mut table = Table { sink, first: Some(Vec::new()), first_bytes: 0, width: 0, line: Vec::new() };
-    let (mut failed, mut last) = (None, 0);
+    let mut failed = None;
     workbook.for_each_row(choice, limits.columns, |row: &Row| {
         if row.is_truncated {
             failed = Some(PreparationError::TooManyColumns(limits.columns).into());
@@ -38,8 +38,7 @@ pub(crate) fn sheet(
         if row.cells.iter().all(|cell| cell.as_deref() == Ok("")) {
             return ControlFlow::Continue(());
         }
-        push_step(row.number - last, &mut prepared.row_steps);
-        last = row.number;
+        prepared.row_steps.push(row.number);
         match table.push(&row.cells) {
             Ok(()) => ControlFlow::Continue(()),
             Err(error) => {
@@ -105,13 +104,4 @@ fn append_cell(text: &str, line: &mut Vec<u8>) {
         line.extend_from_slice(part.as_bytes());
     }
     line.push(b'"');
-}
-
-/// Appends a step in LEB128.
-fn push_step(mut step: u32, steps: &mut Vec<u8>) {
-    while step >= 0x80 {
-        steps.push((step & 0x7f) as u8 | 0x80);
-        step >>= 7;
-    }
-    steps.push(step as u8);
 }

@@ -11,8 +11,8 @@ use crate::sink::{BLOCK_BYTES, Sink};
 /// Bytes that are inspected before the first ones are written.
 const HEAD_BYTES: usize = 64 << 10;
 
-/// Byte for a code unit without a meaning, such as half of a surrogate pair. It is no UTF-8, so its row fails as one with
-/// a bad byte does in any other encoding.
+/// Byte for a code unit without a meaning, such as half of a surrogate pair. It is no UTF-8, so its row fails as one
+/// with a bad byte does in any other encoding.
 const BAD_BYTE: u8 = 0xff;
 
 /// A writer for the bytes of a file whose encoding is not known yet.
@@ -37,9 +37,9 @@ impl<W: Write> Text<W> {
 
     /// Writes what is left. Returns the sink.
     pub(crate) fn finish(mut self) -> io::Result<W> {
-        self.decide().or_else(enough)?;
+        PreparationError::or_enough(self.decide())?;
         if let State::Utf16(decoder) = &mut self.state {
-            decode(decoder, &[], true, &mut self.sink).or_else(enough)?;
+            PreparationError::or_enough(decode(decoder, &[], true, &mut self.sink))?;
         }
         self.sink.flush()?;
         Ok(self.sink)
@@ -97,14 +97,6 @@ impl<W: Sink> Sink for Text<W> {
         let filled = read(&mut block)?;
         self.write_all(&block[..filled])?;
         Ok(filled)
-    }
-}
-
-/// Takes an output of which no more is needed for a success.
-fn enough(error: io::Error) -> io::Result<()> {
-    match PreparationError::of_limit(&error) {
-        Some(PreparationError::Enough) => Ok(()),
-        _ => Err(error),
     }
 }
 

@@ -1,7 +1,7 @@
 //! The times of a schedule.
 //!
-//! A schedule is a cron pattern in a time zone, a period, or a single time. The same functions say when it runs and when
-//! the page says that it will run.
+//! A schedule is a cron pattern in a time zone, a period, or a single time. The same functions say when it runs and
+//! when the page says that it will run.
 //!
 //! | module | contents |
 //! | --- | --- |

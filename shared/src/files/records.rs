@@ -21,8 +21,8 @@ pub struct RecordWindow {
 /// A record of a stream.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
 pub struct StreamedRecord<'a> {
-    /// Its bytes, in UTF-8 with commas and double quotes if it is CSV; `None` if they are more than the longest record may
-    /// have.
+    /// Its bytes, in UTF-8 with commas and double quotes if it is CSV; `None` if they are more than the longest record
+    /// may have.
     pub content: Option<&'a [u8]>,
     /// Byte after its terminator, counted like the first byte of the stream.
     pub end: u64,

@@ -1,5 +1,7 @@
 //! Reads a large file and resumes interrupted streams: the SDK repeats calls, but does not resume their bodies.
 
+use std::ops::Range;
+
 use longshore_domain::job::SourceFile;
 use longshore_domain::ports::{FileStream, Files, PortError, PortResult, Read};
 
@@ -47,6 +49,21 @@ impl<'a, F: Files> ResumingReader<'a, F> {
     #[must_use]
     pub fn up_to(self, end: u64) -> Self {
         Self { end: Some(end.min(self.version.size_bytes)), ..self }
+    }
+
+    /// Reads a range; `None` if the file was removed or replaced.
+    ///
+    /// # Errors
+    /// See [`ResumingReader::next`].
+    pub async fn read_range(
+        files: &'a F,
+        version: impl Into<Version<'a>>,
+        range: Range<u64>,
+    ) -> PortResult<Option<Vec<u8>>> {
+        match Self::new(files, version, range.start).up_to(range.end).read_all().await? {
+            Read::Found(bytes) => Ok(Some(bytes)),
+            Read::Absent | Read::Changed => Ok(None),
+        }
     }
 
     /// Returns the next block; `None` after the last byte of the file, or of the part that is read, never before it.

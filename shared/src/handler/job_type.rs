@@ -81,8 +81,8 @@ pub trait JobType: Send + Sync + 'static {
         Vec::new()
     }
 
-    /// Checks a file's header before the first item is processed, and decides what the options leave open from the first
-    /// rows. An error fails the job.
+    /// Checks a file's header before the first item is processed, and decides what the options leave open from the
+    /// first rows. An error fails the job.
     ///
     /// # Errors
     /// If no row of a file with this header could be processed, or the client must decide.

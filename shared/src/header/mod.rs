@@ -7,12 +7,13 @@ mod refusals;
 mod seeker;
 
 use longshore_domain::job::{Job, JobError, SourceFile};
-use longshore_domain::ports::{FileStream, Files, PortError, Read};
+use longshore_domain::ports::{FileStream, Files, PortError, PortResult, Read};
 use longshore_domain::records::{
     Cutter, Extent, Form, Format, GivenReading, Reading, Sheet, TextEncoding, UnreadableFile, sniff,
 };
 
 use crate::chunk::{source_changed, source_missing};
+use crate::files::ResumingReader;
 use crate::reading::detect_reading;
 
 use self::refusals::ended_early;
@@ -102,7 +103,20 @@ pub async fn read_header(
     Ok(header)
 }
 
-/// Returns what is given of the reading of a file. What a preparation has written is known, whatever the client has given.
+/// Returns the form of a file that must be prepared; `None` for other files, and for a file that is gone.
+///
+/// # Errors
+/// If the bucket fails.
+pub async fn detect_form(files: &impl Files, file: &SourceFile) -> PortResult<Option<Form>> {
+    if file.original.is_some() {
+        return Ok(None);
+    }
+    let head = ResumingReader::read_range(files, file, 0..Form::HEAD_BYTES).await?;
+    Ok(head.and_then(|head| Form::detect(&head)))
+}
+
+/// Returns what is given of the reading of a file. What a preparation has written is known, whatever the client has
+/// given.
 fn given_of(source: &SourceFile, given: GivenReading) -> GivenReading {
     match source.original.as_deref() {
         // Sheets have no comments, and every row counts.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use longshore_domain::preset::LearntFrom;
+use longshore_domain::preset::{LearntFrom, LearntPreset};
 use longshore_domain::records::Format;
 use longshore_domain::timestamp::Timestamp;
 use longshore_testing::{MemoryFiles, MemoryRecords};
@@ -90,6 +90,9 @@ async fn a_preset_maps_what_the_options_leave_open() {
     // A preset that takes the key away is not used.
     let kept = found("Nr,Ort\n1,Bonn\n", json!({ "key": "Nr" })).await;
     assert_eq!(kept.options, Some(json!({ "dataset": "d", "key": "Nr" })));
+    // A header that is accepted without the preset only.
+    let kept = found("id,Ort\n1,2\n", json!({ "schema": { "required": ["Ort"] } })).await;
+    assert_eq!((kept.error, kept.issues, kept.options.unwrap().get("columns").is_none()), (None, Vec::new(), true));
     let kept = found("id,Ort,city\n1,2,3\n", json!({})).await;
     assert_eq!(kept.preset.map(|preset| preset.columns.len()), Some(0));
 }

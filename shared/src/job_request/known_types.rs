@@ -29,8 +29,8 @@ enum Registered {
 }
 
 impl<'a> KnownTypes<'a> {
-    /// Reads the registered type that the member `jobType` of a request names, unless the deployment's code has a type of
-    /// this name.
+    /// Reads the registered type that the member `jobType` of a request names, unless the deployment's code has a type
+    /// of this name.
     ///
     /// # Errors
     /// If the store fails.

@@ -19,8 +19,8 @@ const MAX_HEADER_ROW: u32 = 1_000;
 #[derive(Clone, Eq, PartialEq, Debug, Default, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ReadingRequest {
-    /// Format of the file. Without it, the name and the content type of the upload decide. JSON Lines is UTF-8 and has no
-    /// other member.
+    /// Format of the file. Without it, the name and the content type of the upload decide. JSON Lines is UTF-8 and has
+    /// no other member.
     #[serde(default)]
     #[schema(value_type = Option<Format>)]
     format: Option<String>,
@@ -36,8 +36,8 @@ pub struct ReadingRequest {
     #[serde(default)]
     #[schema(value_type = Option<Quote>)]
     quote: Option<String>,
-    /// Row with the names of the columns: 1 is the first one; 0 if the file has no header. Blank rows and comments do not
-    /// count. The rows above it are not processed.
+    /// Row with the names of the columns: 1 is the first one; 0 if the file has no header. Blank rows and comments do
+    /// not count. The rows above it are not processed.
     #[serde(default)]
     #[schema(value_type = Option<u32>, maximum = 1000)]
     header_row: Option<Value>,

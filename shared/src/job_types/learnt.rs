@@ -1,4 +1,4 @@
-//! What a job teaches about the mapping of its dataset's files.
+//! Presets learnt from jobs.
 
 use longshore_domain::dataset::Dataset;
 use longshore_domain::job::{Job, Source};
@@ -9,8 +9,11 @@ use serde::Deserialize;
 use super::import::{ImportOptions, Mode};
 use super::{export, import};
 
-/// Returns the preset that a job teaches, and its dataset. An import of CSV teaches what its client has said about the
-/// mapping, even that there is none; an export teaches its headings. `None` if the job teaches nothing.
+/// Maximum size of a preset as JSON. DynamoDB takes one write unit for each KiB, and 1,000 per second in a partition.
+const PRESET_BYTES: usize = 32 << 10;
+
+/// Returns the preset to store for a job's dataset: the mapping that the client of an import of CSV has given, even an
+/// empty one, or the headings of an export. `None` if there is none, or if it is too large.
 pub fn learnt_preset(job: &Job, definition: &Definition) -> Option<(Dataset, LearntPreset)> {
     let (name, from, preset) = match job.job_type.as_str() {
         import::NAME => {
@@ -23,6 +26,9 @@ pub fn learnt_preset(job: &Job, definition: &Definition) -> Option<(Dataset, Lea
         }
         _ => return None,
     };
+    if serde_json::to_string(&preset).map_or(usize::MAX, |json| json.len()) > PRESET_BYTES {
+        return None;
+    }
     Some((Dataset { tenant: job.tenant.clone(), name }, LearntPreset { from, at: job.times.created_at, preset }))
 }
 

@@ -156,8 +156,8 @@ impl RemoteJob {
         }
     }
 
-    /// Appends the outcome of an item. An output that does not match its schema fails its item. The job decides if outputs
-    /// are kept: a retry can have replaced its registration by one without an output.
+    /// Appends the outcome of an item. An output that does not match its schema fails its item. The job decides if
+    /// outputs are kept: a retry can have replaced its registration by one without an output.
     pub(crate) fn append(&self, to: &mut Processed, number: u64, outcome: ItemOutcome, outputs: Outputs) {
         if outputs == Outputs::Dropped {
             return to.push_without_output(outcome);

@@ -1,8 +1,8 @@
 //! Dates and times: the order of day, month and year, and years of two digits.
 //!
-//! `1/2/2024` is the first of February or the second of January. The column decides: a cell such as `13/2/2024` fits one
-//! order only. A date that begins with four digits, as in ISO 8601, is the same in every order. Years of two digits are
-//! read only with a pivot year, which says to which century they belong; such a date can begin with the year.
+//! `1/2/2024` is the first of February or the second of January. The column decides: a cell such as `13/2/2024` fits
+//! one order only. A date that begins with four digits, as in ISO 8601, is the same in every order. Years of two digits
+//! are read only with a pivot year, which says to which century they belong; such a date can begin with the year.
 
 use std::fmt::Write;
 use std::ops::RangeInclusive;

@@ -1,11 +1,11 @@
 //! Detection of the delimiter and the quote character of CSV.
 //!
 //! Each delimiter gives a reading of the first rows. The table begins with the first row that has the usual number of
-//! cells of the lower half. A reading has a cost, the sum of: the share of rows of the table whose number of cells is not
-//! the usual one; the share of cells below its first row that contain another delimiter and are no number; the
-//! share of rows above the table, at least one half if there are any; and one half if then its first row does not look like a header. The cheapest
-//! reading wins. If two cost nearly the same, the dialect is ambiguous. A reading that costs too much is none, unless it
-//! divides every row.
+//! cells of the lower half. A reading has a cost, the sum of: the share of rows of the table whose number of cells is
+//! not the usual one; the share of cells below its first row that contain another delimiter and are no number; the
+//! share of rows above the table, at least one half if there are any; and one half if then its first row does not look
+//! like a header. The cheapest reading wins. If two cost nearly the same, the dialect is ambiguous. A reading that
+//! costs too much is none, unless it divides every row.
 //!
 //! Programs can name the delimiter in the first line: `sep=;`.
 
@@ -109,8 +109,9 @@ impl Reading {
     }
 }
 
-/// Detects the quote character of a table with this delimiter. Apostrophes quote if they surround all filled cells of a column, in at
-/// least two rows. Rows with another number of cells than the first are ignored, because a quoted delimiter or line break divides them.
+/// Detects the quote character of a table with this delimiter. Apostrophes quote if they surround all filled cells of a
+/// column, in at least two rows. Rows with another number of cells than the first are ignored, because a quoted
+/// delimiter or line break divides them.
 pub fn detect_quote(head: &[u8], extent: Extent, delimiter: Delimiter) -> Quote {
     let unquoted = Dialect { delimiter, quote: Quote::None };
     let mut reader = CellReader::new(unquoted);

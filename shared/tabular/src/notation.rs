@@ -90,8 +90,8 @@ impl<N: Copy, const COUNT: usize> NotationDetector<N, COUNT> {
         self.fitting
     }
 
-    /// Returns the notation, as far as the cells show it. Few cells do not decide for many that fit another notation, too:
-    /// they may be wrong.
+    /// Returns the notation, as far as the cells show it. Few cells do not decide for many that fit another notation,
+    /// too: they may be wrong.
     pub(crate) fn detect(&self) -> Detection<N> {
         let fits = |index: usize| self.excluded_by[index].1 == 0;
         let fitting: Vec<usize> = (0..COUNT).filter(|index| fits(*index)).collect();

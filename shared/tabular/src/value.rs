@@ -106,8 +106,8 @@ pub fn read_date(text: &str, order: Option<DateOrder>, pivot_year: Option<u16>) 
     }
 }
 
-/// Returns the number, unless it has a fraction and is an integer in the other notation. A fraction alone is a number: it
-/// shows the notation of its column.
+/// Returns the number, unless it has a fraction and is an integer in the other notation. A fraction alone is a number:
+/// it shows the notation of its column.
 fn parse_integer(text: &str, notation: NumberNotation) -> Option<String> {
     let other = match notation {
         NumberNotation::DecimalPoint => NumberNotation::DecimalComma,

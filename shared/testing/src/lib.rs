@@ -10,8 +10,9 @@
 //! | [`MemoryQueues`] | the queues and their dead-letter queues |
 //! | [`MemoryFiles`] | the bucket |
 //!
-//! [`end_job`] stores a job that has ended, for tests of what follows.
+//! [`end_job`] stores a job that has ended, for tests of what follows. [`signed_in_call`] makes a call of the API.
 
+mod calls;
 mod ended;
 mod queues;
 
@@ -56,6 +57,7 @@ mod store {
     pub use records::GroupWrite;
 }
 
+pub use calls::signed_in_call;
 pub use ended::{EndedItem, EndedItems, ItemEnd, end_job};
 pub use files::{MemoryFiles, MemoryStream};
 pub use queues::{MemoryQueues, SentChunk, SentWebhook};

@@ -23,6 +23,8 @@ pub struct Limits {
     pub strings: usize,
     /// Maximum size of the texts of all shared strings.
     pub string_text_bytes: usize,
+    /// Maximum number of events of the part with the shared strings: elements and texts.
+    pub string_events: u64,
     /// Maximum size of each other part that is read, inflated.
     pub part_bytes: u64,
     /// Maximum number of cells that are read.
@@ -37,11 +39,17 @@ impl Default for Limits {
             string_bytes: 256 << 20,
             strings: 4_000_000,
             string_text_bytes: 64 << 20,
+            string_events: 64_000_000,
             part_bytes: 8 << 20,
             cells: 50_000_000,
         }
     }
 }
+
+/// Maximum size of an inflated part as a multiple of its size in the archive, above a size that is free. The sheets of real
+/// workbooks stay below 50, because their references differ.
+const RATIO: u64 = 200;
+const FREE_BYTES: u64 = 64 << 20;
 
 /// Bytes that may be read to find the parts. The directory of an archive takes a multiple of its size in memory.
 const DIRECTORY_BYTES: u64 = 1 << 20;
@@ -52,6 +60,7 @@ pub(crate) type ZipPart<'a, R> = XmlPart<ZipFile<'a, Metered<R>>>;
 /// The parts of a workbook.
 pub(crate) struct Archive<R> {
     zip: ZipArchive<Metered<R>>,
+    size_bytes: u64,
     limits: Limits,
 }
 
@@ -60,14 +69,15 @@ impl<R: Read + Seek> Archive<R> {
     ///
     /// # Errors
     /// If the file is no archive, cannot be read, or has too many parts.
-    pub(crate) fn open(file: R, limits: Limits) -> Result<Self, WorkbookError> {
+    pub(crate) fn open(mut file: R, limits: Limits) -> Result<Self, WorkbookError> {
+        let size_bytes = file.seek(SeekFrom::End(0))?;
         let budget = Rc::new(Cell::new(DIRECTORY_BYTES));
         let zip = ZipArchive::new(Metered { file, budget: Rc::clone(&budget), parts: limits.parts })?;
         budget.set(u64::MAX);
         if zip.len() > limits.parts {
             return Err(WorkbookError::TooManyParts(limits.parts));
         }
-        Ok(Self { zip, limits })
+        Ok(Self { zip, size_bytes, limits })
     }
 
     /// Returns the limits.
@@ -82,7 +92,11 @@ impl<R: Read + Seek> Archive<R> {
     pub(crate) fn part(&mut self, name: &str, bytes: u64) -> Result<Option<ZipPart<'_, R>>, WorkbookError> {
         let found = self.zip.file_names_raw().position(|stored| stored.eq_ignore_ascii_case(name.as_bytes()));
         let Some(index) = found else { return Ok(None) };
-        Ok(Some(XmlPart::new(self.zip.by_index(index)?, bytes)))
+        let part = self.zip.by_index(index)?;
+        // The declared size is the most that is read of the archive, which may have less.
+        let compressed = part.compressed_size().min(self.size_bytes);
+        let most = compressed.saturating_mul(RATIO).max(FREE_BYTES);
+        Ok(Some(XmlPart::new(part, bytes.min(most))))
     }
 }
 

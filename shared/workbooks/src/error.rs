@@ -87,27 +87,30 @@ impl WorkbookError {
 
     /// Creates the error of a damaged file. The reason can quote the file, so it is shortened.
     pub(crate) fn damaged(reason: impl ToString) -> Self {
-        let reason = reason.to_string();
-        let shown = reason.chars().map(|c| if c.is_control() { ' ' } else { c });
-        Self::Damaged(shown.take(REASON_CHARS).collect())
+        Self::Damaged(shortened(&reason.to_string()))
     }
 }
 
 impl From<io::Error> for WorkbookError {
-    /// An unexpected end, and invalid or unsupported data, are properties of the file; other errors are those of its storage. A limit is
-    /// passed on as it is.
+    /// A limit is passed on as it is.
     fn from(error: io::Error) -> Self {
         if let Some(limit) = error.get_ref().and_then(|inner| inner.downcast_ref::<Self>()) {
             return limit.clone();
         }
-        match error.kind() {
-            io::ErrorKind::InvalidData
-            | io::ErrorKind::InvalidInput
-            | io::ErrorKind::UnexpectedEof
-            | io::ErrorKind::Unsupported => Self::damaged(error),
-            kind => Self::Io(kind),
-        }
+        if is_damage(error.kind()) { Self::damaged(error) } else { Self::Io(error.kind()) }
     }
+}
+
+/// Returns true for an error of the file: an unexpected end, and data that are invalid or not supported. Other errors
+/// are those of its storage.
+pub fn is_damage(kind: io::ErrorKind) -> bool {
+    use io::ErrorKind::{InvalidData, InvalidInput, UnexpectedEof, Unsupported};
+    matches!(kind, InvalidData | InvalidInput | UnexpectedEof | Unsupported)
+}
+
+/// Returns the reason of a library in one short line. It can quote the file.
+pub fn shortened(reason: &str) -> String {
+    reason.chars().map(|c| if c.is_control() { ' ' } else { c }).take(REASON_CHARS).collect()
 }
 
 impl From<ZipError> for WorkbookError {

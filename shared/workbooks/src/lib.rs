@@ -32,7 +32,7 @@ mod xml;
 
 pub use archive::Limits;
 pub use cell::{CellError, CellValue};
-pub use error::WorkbookError;
+pub use error::{WorkbookError, is_damage, shortened};
 pub use package::Sheet;
 pub use sheet::Row;
 pub use workbook::{SheetChoice, Workbook};

@@ -18,8 +18,13 @@ const SHEET_ROWS: u32 = 1_048_576;
 /// Maximum size of a row's texts. A few bytes can refer to a long shared string.
 const ROW_BYTES: usize = 4 << 20;
 
-/// Maximum number of events that belong to no cell: rows, white space, and elements that are not known.
+/// Maximum memory of a text that is reused for the next row.
+const SPARE_BYTES: usize = 1 << 10;
+
+/// Maximum number of events of a sheet: those of rows, white space and elements that are not known, and those of each
+/// cell. A cell with a value has five.
 const OTHER_EVENTS: u64 = 8_000_000;
+const EVENTS_PER_CELL: u64 = 64;
 
 /// A row with at least one filled cell.
 #[derive(Clone, Eq, PartialEq, Debug, Default)]
@@ -53,12 +58,12 @@ pub(crate) struct SheetReader<'a, R: Read> {
     /// Index of the next cell's column, if the cell does not name it.
     column: usize,
     cells: u64,
-    other_events: u64,
+    events: u64,
     /// Size of the texts of the current row.
     row_bytes: usize,
     /// The text of the current cell; its memory is reused.
     text: String,
-    /// The texts of earlier rows, whose memory is reused.
+    /// Short texts of the last row, whose memory is reused.
     spare: Vec<String>,
 }
 
@@ -71,7 +76,7 @@ impl<'a, R: Read> SheetReader<'a, R> {
             row: Row::default(),
             column: 0,
             cells: 0,
-            other_events: 0,
+            events: 0,
             row_bytes: 0,
             text: String::new(),
             spare: Vec::new(),
@@ -84,11 +89,7 @@ impl<'a, R: Read> SheetReader<'a, R> {
     /// If the sheet is damaged, or exceeds a limit.
     pub(crate) fn read(mut self, mut visit: impl FnMut(&Row) -> ControlFlow<()>) -> Result<(), WorkbookError> {
         loop {
-            self.other_events += 1;
-            if self.other_events - self.cells > OTHER_EVENTS {
-                return Err(WorkbookError::damaged("a sheet has too many elements that are no cells"));
-            }
-            let cell = match self.part.next()? {
+            let cell = match self.next()? {
                 Event::Start(element) => match element.local_name().as_ref() {
                     "row" => {
                         let (number, hidden) = (attribute(&element, "r")?, attribute(&element, "hidden")?);
@@ -114,6 +115,14 @@ impl<'a, R: Read> SheetReader<'a, R> {
         }
     }
 
+    fn next(&mut self) -> Result<Event<'_>, WorkbookError> {
+        self.events += 1;
+        if self.events > OTHER_EVENTS + EVENTS_PER_CELL * self.cells {
+            return Err(too_many_elements());
+        }
+        Ok(self.part.next()?)
+    }
+
     /// Begins a row. Its number must be higher than that of the last one.
     fn begin_row(&mut self, number: Option<&str>, is_hidden: bool) -> Result<(), WorkbookError> {
         let next = self.row.number + 1;
@@ -127,7 +136,9 @@ impl<'a, R: Read> SheetReader<'a, R> {
         self.row.number = number;
         self.row.is_hidden = is_hidden;
         self.row.is_truncated = false;
-        self.spare.extend(self.row.cells.drain(..).flatten());
+        self.spare.clear();
+        let is_short = |text: &String| (1..=SPARE_BYTES).contains(&text.capacity());
+        self.spare.extend(self.row.cells.drain(..).flatten().filter(is_short));
         self.row_bytes = 0;
         self.column = 0;
         Ok(())
@@ -169,7 +180,7 @@ impl<'a, R: Read> SheetReader<'a, R> {
         self.text.clear();
         let mut has_formula = false;
         loop {
-            let kind = match self.part.next()? {
+            let kind = match self.next()? {
                 Event::Start(element) => match element.local_name().as_ref() {
                     "v" => Some(TextKind::Plain),
                     "is" => Some(TextKind::Rich),
@@ -185,7 +196,7 @@ impl<'a, R: Read> SheetReader<'a, R> {
             };
             if let Some(kind) = kind {
                 self.text.clear();
-                read_text(&mut self.part, kind, &mut self.text)?;
+                self.events += read_text(&mut self.part, kind, &mut self.text)?;
             }
         }
     }
@@ -222,4 +233,8 @@ impl<'a, R: Read> SheetReader<'a, R> {
             }
         })
     }
+}
+
+fn too_many_elements() -> WorkbookError {
+    WorkbookError::damaged("a sheet has too many elements that are no cells")
 }

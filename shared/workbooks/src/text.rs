@@ -11,14 +11,23 @@ use crate::xml::{XmlPart, push_reference};
 /// Maximum length of a cell's text in bytes: 32,767 characters of four bytes.
 const TEXT_BYTES: usize = 4 * 32_767;
 
-/// Appends the text of the element that has begun, up to its end. Phonetic hints are left out.
+/// Maximum number of events of an element with text. A cell of Excel has a few formatted runs, of about 20 events each.
+const TEXT_EVENTS: u64 = 1_000_000;
+
+/// Appends the text of the element that has begun, up to its end, and returns the number of its events. Phonetic
+/// hints are left out.
 ///
 /// # Errors
 /// If the text is too long, or the part is damaged.
-pub(crate) fn read_text(part: &mut XmlPart<impl Read>, kind: TextKind, text: &mut String) -> Result<(), WorkbookError> {
-    let start = text.len();
+pub(crate) fn read_text(
+    part: &mut XmlPart<impl Read>,
+    kind: TextKind,
+    text: &mut String,
+) -> Result<u64, WorkbookError> {
+    let (start, mut events) = (text.len(), 0);
     let (mut depth, mut in_text, mut in_phonetic) = (0_usize, kind == TextKind::Plain, None);
     loop {
+        events += 1;
         match part.next()? {
             Event::Start(element) => {
                 depth += 1;
@@ -28,7 +37,7 @@ pub(crate) fn read_text(part: &mut XmlPart<impl Read>, kind: TextKind, text: &mu
                     _ => {}
                 }
             }
-            Event::End(_) if depth == 0 => return Ok(()),
+            Event::End(_) if depth == 0 => return Ok(events),
             Event::End(element) => {
                 if kind == TextKind::Rich && element.local_name().as_ref() == "t" {
                     in_text = false;
@@ -44,7 +53,7 @@ pub(crate) fn read_text(part: &mut XmlPart<impl Read>, kind: TextKind, text: &mu
             Event::Eof => return Err(WorkbookError::damaged("a part ends within an element")),
             _ => {}
         }
-        if text.len() - start > TEXT_BYTES {
+        if text.len() - start > TEXT_BYTES || events > TEXT_EVENTS {
             return Err(WorkbookError::TextTooLong);
         }
     }
@@ -103,8 +112,12 @@ impl SharedStrings {
     /// # Errors
     /// If the part is damaged, or exceeds a limit.
     pub(crate) fn read(mut part: XmlPart<impl Read>, limits: &Limits) -> Result<Self, WorkbookError> {
-        let mut strings = Self::default();
+        let (mut strings, mut events) = (Self::default(), 0);
         loop {
+            events += 1;
+            if events > limits.string_events {
+                return Err(WorkbookError::damaged("the part with the texts has too many elements"));
+            }
             match part.next()? {
                 Event::Start(element) if element.local_name().as_ref() == "si" => {}
                 Event::Eof => return Ok(strings),
@@ -115,7 +128,7 @@ impl SharedStrings {
             }
             strings.grow();
             let start = strings.text.len();
-            read_text(&mut part, TextKind::Rich, &mut strings.text)?;
+            events += read_text(&mut part, TextKind::Rich, &mut strings.text)?;
             unescape(&mut strings.text, start);
             if strings.text.len() > limits.string_text_bytes {
                 return Err(WorkbookError::TooLarge(limits.string_text_bytes as u64));

@@ -43,8 +43,8 @@ impl<R: Read> XmlPart<R> {
     /// Returns the next event. Comments and processing instructions are returned, too.
     ///
     /// # Errors
-    /// If the part is not well-formed, exceeds a limit, or cannot be read; or if the event before it was refused: a document
-    /// type, or an element that is too deep.
+    /// If the part is not well-formed, exceeds a limit, or cannot be read; or if the event before it was refused: a
+    /// document type, or an element that is too deep.
     #[inline]
     pub(crate) fn next(&mut self) -> quick_xml::Result<Event<'_>> {
         match self.refused {

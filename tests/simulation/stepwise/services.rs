@@ -213,8 +213,8 @@ impl<T: Presets> Presets for Stepwise<T> {
 }
 
 impl<T: Events> Events for Stepwise<T> {
-    /// Executes a transaction that has a time limit. It is not sent after it, not even by a repetition, but it can be under
-    /// way for some more seconds.
+    /// Executes a transaction that has a time limit. It is not sent after it, not even by a repetition, but it can be
+    /// under way for some more seconds.
     async fn move_events(&self, job: &Job, deliveries: &[Delivery], now: Timestamp) -> PortResult<EventsMoved> {
         let start = true_time();
         let in_time = || true_time().millis_since(start) < 1000 * (MOVE_S.cast_signed() + UNDER_WAY_S);

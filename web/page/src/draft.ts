@@ -164,7 +164,7 @@ export class Draft {
 
 /** Derives a dataset's name from the file's name. */
 function datasetName(fileName: string): string {
-  const stem = fileName.replace(/\.(gz|zst)$/i, "").replace(/\.[^.]*$/, "");
+  const stem = fileName.replace(/\.(gz|zst|zip)$/i, "").replace(/\.[^.]*$/, "");
   const name = stem
     .normalize("NFKD")
     .replace(/[^A-Za-z0-9_-]+/g, "-")

@@ -1,4 +1,4 @@
-/** What the user wants of an import, and what it means for the file: the requests of its inspection and of its job. */
+/** The user's import choices, and the requests derived from them. */
 
 import { computed, type ReadonlySignal, type Signal, signal } from "@preact/signals";
 import type { ImportOptions, InspectRequest, JobRequest } from "longshore-client";
@@ -30,7 +30,7 @@ export interface ImportChoices {
   schema: Schema | null;
 }
 
-/** What becomes of the columns. */
+/** The column mapping in effect. */
 interface Match {
   mapping: Mapping;
   /** The properties of the columns; null for those that are left out. */

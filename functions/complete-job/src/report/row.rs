@@ -52,8 +52,8 @@ impl RowBuilder {
     }
 
     /// Builds the header: the item's number, its row in a sheet, its own columns, and the report columns. The name of a
-    /// report column gets a number if the file already has a column with this name (a fixed and re-uploaded report has all
-    /// of them), because two columns with the same name are refused.
+    /// report column gets a number if the file already has a column with this name (a fixed and re-uploaded report has
+    /// all of them), because two columns with the same name are refused.
     fn header(&mut self, report_columns: &[&str]) -> &ByteRecord {
         let own = self.columns.own();
         self.record.clear();
@@ -66,8 +66,8 @@ impl RowBuilder {
         &self.record
     }
 
-    /// Builds a row: the item's number, its row in a sheet, its cells from `raw`, and the report columns. Missing cells are
-    /// empty; surplus cells are appended to the last cell, joined by commas. Invalid UTF-8 becomes U+FFFD.
+    /// Builds a row: the item's number, its row in a sheet, its cells from `raw`, and the report columns. Missing cells
+    /// are empty; surplus cells are appended to the last cell, joined by commas. Invalid UTF-8 becomes U+FFFD.
     fn row(&mut self, number: u64, raw: &[u8], report_cells: &[&str]) -> &ByteRecord {
         self.record.clear();
         self.record.push_field(number.to_string().as_bytes());

@@ -161,7 +161,8 @@ pub(super) async fn store_job<B: Backend>(
     }
 }
 
-/// Checks that the callback is a webhook of the tenant. It may be pending or disabled: it can be active once the job ends.
+/// Checks that the callback is a webhook of the tenant. It may be pending or disabled: it can be active once the job
+/// ends.
 ///
 /// # Errors
 /// 422.

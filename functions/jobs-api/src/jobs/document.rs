@@ -86,8 +86,8 @@ pub struct JobDocument {
     /// The last undo of this import; `null` if there is none. An import with an undo is not retried.
     #[schema(required = true)]
     pub undone_by: Option<JobId>,
-    /// What the job waits for, although no item of it is processed; absent if it does not wait. Only `GET` of one job of a
-    /// registered type has it. It says nothing about the job itself, so such a response has no `ETag`.
+    /// What the job waits for, although no item of it is processed; absent if it does not wait. Only `GET` of one job
+    /// of a registered type has it. It says nothing about the job itself, so such a response has no `ETag`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub waiting_for: Option<WaitingFor>,
     /// Reason why the job did not complete; otherwise `null`.

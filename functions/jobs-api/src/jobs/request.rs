@@ -60,12 +60,12 @@ pub(super) struct JobRequest {
     /// Tolerated failures, from the options.
     #[schema(ignore)]
     pub(super) tolerance: Tolerance,
-    /// Time from which the job is started, in RFC 3339: up to a minute later. It may be as far ahead as the source of the
-    /// items is kept, less the time limit and an hour. Absent, or not in the future: at once.
+    /// Time from which the job is started, in RFC 3339: up to a minute later. It may be as far ahead as the source of
+    /// the items is kept, less the time limit and an hour. Absent, or not in the future: at once.
     #[schema(value_type = Option<String>, format = DateTime)]
     pub(super) start_at: Option<Timestamp>,
-    /// Time limit in seconds from the start, checked once a minute. A job that is unfinished by then is stopped with the
-    /// error `time_limit`. Maximum and default are the limit of the job type or of the deployment.
+    /// Time limit in seconds from the start, checked once a minute. A job that is unfinished by then is stopped with
+    /// the error `time_limit`. Maximum and default are the limit of the job type or of the deployment.
     #[schema(rename = "timeoutSeconds", value_type = Option<i64>, minimum = 1)]
     pub(super) timeout_s: i64,
     /// Validation only: the job checks its file, and another job can be started to import it.
@@ -154,7 +154,8 @@ impl<'a> Draft<'a> {
     }
 
     /// Returns the canonical form of a valid request, or `None`. Two bodies with the same meaning have the same form.
-    /// A request without metadata, reading, callback, start and items has the form of earlier versions, which did not know them.
+    /// A request without metadata, reading, callback, start and items has the form of earlier versions, which did not
+    /// know them.
     pub(super) fn canonical(&self) -> Option<Value> {
         let job_type = self.job_type.filter(|_| self.fields.is_valid())?;
         let mut form = json!({

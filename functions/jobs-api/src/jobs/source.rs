@@ -29,11 +29,12 @@ pub enum JobSource {
         /// Size in bytes.
         #[serde(rename = "sizeBytes")]
         size_bytes: u64,
-        /// How the file is read: what was given, and what was found. Absent before the first items of CSV are counted, and
-        /// for JSON Lines.
+        /// How the file is read: what was given, and what was found. Absent before the first items of CSV are counted,
+        /// and for JSON Lines.
         #[serde(skip_serializing_if = "Option::is_none")]
         reading: Option<Reading>,
-        /// What was converted before the file was read. Absent for a file that is read as it is, and before it is converted.
+        /// What was converted before the file was read. Absent for a file that is read as it is, and before it is
+        /// converted.
         #[serde(skip_serializing_if = "Option::is_none")]
         prepared: Option<PreparedSource>,
     },

@@ -1,8 +1,8 @@
 //! The documents about the API match the code.
 //!
-//! The calls of the OpenAPI document are those of the routers and the template, and its examples match its schemas. Every
-//! test also validates each response against it; see `contract`. In the registry of problems, every problem has a page,
-//! and every page a problem.
+//! The calls of the OpenAPI document are those of the routers and the template, and its examples match its schemas.
+//! Every test also validates each response against it; see `contract`. In the registry of problems, every problem has a
+//! page, and every page a problem.
 
 use std::collections::BTreeSet;
 use std::fs;

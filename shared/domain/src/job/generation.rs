@@ -47,8 +47,8 @@ impl Job {
         self.has_remaining() && self.undo.undone_by.is_none() && !self.is_undo()
     }
 
-    /// Returns true if the job has ended before the time of its start. Until then it is not reopened: its id has that time,
-    /// so its writes would count as later than those of all other jobs.
+    /// Returns true if the job has ended before the time of its start. Until then it is not reopened: its id has that
+    /// time, so its writes would count as later than those of all other jobs.
     pub fn is_early(&self, now: Timestamp) -> bool {
         self.times.start_at.is_some_and(|start_at| now < start_at)
     }

@@ -102,8 +102,8 @@ impl SourceFile {
 }
 
 impl Job {
-    /// Records that more of this uploaded file has been read for its preparation. Refused unless this generation is being
-    /// split and has no group yet, if the file has been prepared, and if another preparation has read as much.
+    /// Records that more of this uploaded file has been read for its preparation. Refused unless this generation is
+    /// being split and has no group yet, if the file has been prepared, and if another preparation has read as much.
     pub fn record_preparation(
         &mut self,
         generation: u32,
@@ -121,8 +121,8 @@ impl Job {
     }
 
     /// Replaces the job's file, or the corrected file of this generation, by this file, which was prepared from it, and
-    /// resets the count of re-sends. Refused unless this generation is being split and has no group yet, and if the file has
-    /// been prepared before.
+    /// resets the count of re-sends. Refused unless this generation is being split and has no group yet, and if the
+    /// file has been prepared before.
     pub fn end_preparation(&mut self, generation: u32, prepared: &SourceFile, now: Timestamp) -> Transition {
         let can_be_prepared = self.can_be_prepared(generation);
         let Some(Original { key, etag, .. }) = prepared.original.as_deref() else { return Transition::Refused };
@@ -155,8 +155,8 @@ impl Job {
         self.is_preparing() && self.preparation.is_some_and(|preparation| preparation.read_bytes == 0)
     }
 
-    /// Returns true if the items are rows of a sheet, and the number of each tells its row. Those of an undo are also rows
-    /// that retries of the import have planned again.
+    /// Returns true if the items are rows of a sheet, and the number of each tells its row. Those of an undo are also
+    /// rows that retries of the import have planned again.
     pub fn is_over_sheet(&self) -> bool {
         self.file().is_some_and(SourceFile::is_sheet) && !self.is_undo()
     }

@@ -85,7 +85,8 @@ pub struct Job {
     /// Events that are not in the tenant's list yet. The store keeps them as a set, so that any write can add to it.
     #[serde(skip)]
     pub pending_events: BTreeSet<PendingEvent>,
-    /// Pending events that another version of this program wrote, and that this one cannot read. That version moves them.
+    /// Pending events that another version of this program wrote, and that this one cannot read. That version moves
+    /// them.
     #[serde(skip)]
     pub unknown_events: BTreeSet<String>,
     /// The link between a validation and the import started from it.
@@ -157,8 +158,8 @@ impl Job {
         !self.status.is_final() || self.is_deleted()
     }
 
-    /// Returns true if the sweeper has work at any time: the job is unfinished and not scheduled, or has events that are not
-    /// in the list yet.
+    /// Returns true if the sweeper has work at any time: the job is unfinished and not scheduled, or has events that
+    /// are not in the list yet.
     pub fn needs_sweep(&self) -> bool {
         (self.is_unfinished() && !self.is_scheduled) || self.has_events()
     }

@@ -136,8 +136,8 @@ pub struct SourceFile {
     pub format: Format,
     /// The client's name for the file.
     pub name: String,
-    /// The reading of a CSV file, which the commit of the first group stores. `None` before that, for JSON Lines, and for
-    /// jobs of versions that read only UTF-8 with commas, and rows of commas as records.
+    /// The reading of a CSV file, which the commit of the first group stores. `None` before that, for JSON Lines, and
+    /// for jobs of versions that read only UTF-8 with commas, and rows of commas as records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reading: Option<Reading>,
     /// The uploaded file from which this one was prepared. `None` for a file that is split as it was uploaded.
@@ -170,8 +170,8 @@ impl SourceFile {
         self.original.as_ref().map_or(&self.key, |original| &original.key)
     }
 
-    /// Returns the upload that the file came from: the last part of its key. `None` if the client has sent the items with
-    /// its request.
+    /// Returns the upload that the file came from: the last part of its key. `None` if the client has sent the items
+    /// with its request.
     pub fn upload(&self) -> Option<FileGuid> {
         if self.is_of_request() {
             return None;
@@ -179,8 +179,8 @@ impl SourceFile {
         FileGuid::parse(self.uploaded_key().rsplit('/').next()?)
     }
 
-    /// Returns true if the file has the items of the job's request: it is in the folder of its job, no other job uses it,
-    /// and it is removed with the job.
+    /// Returns true if the file has the items of the job's request: it is in the folder of its job, no other job uses
+    /// it, and it is removed with the job.
     pub fn is_of_request(&self) -> bool {
         self.uploaded_key().starts_with(JOB_FOLDERS)
     }

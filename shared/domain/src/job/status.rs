@@ -42,7 +42,8 @@ impl Status {
 pub enum Stage {
     /// The create message waits in its queue.
     Queued,
-    /// The file is being converted into text that can be split, if that is needed, and split; existing chunks already run.
+    /// The file is being converted into text that can be split, if that is needed, and split; existing chunks already
+    /// run.
     Splitting,
     /// Every chunk exists.
     Processing,

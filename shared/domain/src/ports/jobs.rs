@@ -32,7 +32,8 @@ pub struct Definition {
     pub detected: Option<Value>,
     /// The form of the results; `None` if the items of the job have no output.
     pub results: Option<ResultsForm>,
-    /// The registration of the job's type as it was when the job was created; `None` for a type of the stack's own code.
+    /// The registration of the job's type as it was when the job was created; `None` for a type of the stack's own
+    /// code.
     pub registration: Option<VersionedRegistration>,
 }
 
@@ -170,8 +171,8 @@ pub trait JobStore: Send + Sync {
     fn jobs(&self, query: &JobsQuery<'_>) -> impl Future<Output = PortResult<JobsPage>> + Send;
     /// Lists scheduled jobs whose time has come before `before`, oldest first. Reads an index that may lag.
     fn due_jobs(&self, before: Timestamp, limit: usize) -> impl Future<Output = PortResult<Vec<JobId>>> + Send;
-    /// Lists some of the jobs that have not ended, are deleted, or have pending events, by age, after `after` in this order; empty if there
-    /// are no more. Reads an index that may lag.
+    /// Lists some of the jobs that have not ended, are deleted, or have pending events, by age, after `after` in this
+    /// order; empty if there are no more. Reads an index that may lag.
     fn unfinished(
         &self,
         after: Option<JobPosition>,

@@ -22,8 +22,8 @@ pub trait Queues: Send + Sync {
 
 /// The queue of pings to handlers.
 pub trait PingQueue: Send + Sync {
-    /// Sends a request to ping the candidate of a job type. A message that arrives twice or late is harmless: its result
-    /// counts only for the version that it names.
+    /// Sends a request to ping the candidate of a job type. A message that arrives twice or late is harmless: its
+    /// result counts only for the version that it names.
     fn send_ping(&self, message: &PingMessage) -> impl Future<Output = PortResult<()>> + Send;
 }
 
@@ -32,8 +32,8 @@ pub trait QueueDepth: Send + Sync {
     /// Returns the number of messages of this queue that are waiting, in flight, or delayed. Approximate, and some
     /// seconds old: zero twice in a row means that a chunk without progress has lost its message.
     fn chunks(&self, queue: ChunkQueue) -> impl Future<Output = PortResult<u64>> + Send;
-    /// Returns the number of messages about webhooks that are waiting or in flight, without delayed ones. Approximate, and
-    /// some seconds old.
+    /// Returns the number of messages about webhooks that are waiting or in flight, without delayed ones. Approximate,
+    /// and some seconds old.
     fn webhooks(&self) -> impl Future<Output = PortResult<u64>> + Send;
 }
 

@@ -12,8 +12,9 @@ use crate::timestamp::Timestamp;
 /// A job's transitions. Each is one conditional write with the meaning of the function of the same name on [`Job`]. On
 /// an absent job, every transition is refused.
 pub trait JobTransitions: Send + Sync {
-    /// Makes a scheduled job wait for its start in the queue; see [`Job::enqueue`]. Moves it from the index of what is due
-    /// to that of unfinished jobs. Only the id and the times of `job` are used; those of a scheduled job do not change.
+    /// Makes a scheduled job wait for its start in the queue; see [`Job::enqueue`]. Moves it from the index of what is
+    /// due to that of unfinished jobs. Only the id and the times of `job` are used; those of a scheduled job do not
+    /// change.
     fn enqueue(&self, job: &Job, now: Timestamp) -> impl Future<Output = PortResult<Transition>> + Send;
     /// Begins the job; see [`Job::begin`].
     fn begin(&self, id: JobId, generation: u32, now: Timestamp) -> impl Future<Output = PortResult<Transition>> + Send;
@@ -26,8 +27,8 @@ pub trait JobTransitions: Send + Sync {
     ) -> impl Future<Output = PortResult<Transition>> + Send;
     /// Stores the names of the columns with the job's definition, together with the reading of a CSV file and what was
     /// detected in its first rows. The detected options replace those of the definition, so that an earlier version
-    /// refuses those that it does not know. The first write counts; later ones change nothing. Returns the stored reading;
-    /// `None` if columns were stored without one.
+    /// refuses those that it does not know. The first write counts; later ones change nothing. Returns the stored
+    /// reading; `None` if columns were stored without one.
     fn put_columns(
         &self,
         id: JobId,
@@ -78,7 +79,8 @@ pub trait JobTransitions: Send + Sync {
     fn delete_if_unchanged(&self, read: &Job, now: Timestamp) -> impl Future<Output = PortResult<Transition>> + Send;
     /// Moves the checkpoint of the completion; see [`Job::move_checkpoint`].
     fn checkpoint(&self, id: JobId, request: &MoveCheckpoint) -> impl Future<Output = PortResult<Transition>> + Send;
-    /// Sets the final status; see [`Job::finish`]. The job stays on the index of the sweeper until its events are moved.
+    /// Sets the final status; see [`Job::finish`]. The job stays on the index of the sweeper until its events are
+    /// moved.
     fn finish(&self, id: JobId, finish: &Finish) -> impl Future<Output = PortResult<Transition>> + Send;
     /// Reopens the job; see [`Job::reopen`]. `job` was read after its end, so nothing of its generation can have
     /// changed since. Also puts the job on the index of unfinished jobs, counts it as active, and records that it uses

@@ -38,16 +38,16 @@ const SKIPPABLE: &[u8] = b"\x2a\x4d\x18";
 
 const UTF32_MARK: &[u8] = b"\xff\xfe\0\0";
 
-/// Near the start of a workbook's archive: a part of Excel's format, or the type of OpenDocument, which is refused with its
-/// reason.
+/// Near the start of a workbook's archive: a part of Excel's format, or the type of OpenDocument, which is refused with
+/// its reason.
 const WORKBOOK_MARKS: [&[u8]; 2] = [b"[Content_Types].xml", b"mimetypeapplication/vnd.oasis.opendocument."];
 
 impl Form {
     /// Bytes at the start of a file by which its form is known.
     pub const HEAD_BYTES: u64 = 64 << 10;
 
-    /// Returns the form of a file with these first bytes, up to [`Form::HEAD_BYTES`]. `None` if it is none of the forms: text that
-    /// can be split as it is, or a file that no job can read.
+    /// Returns the form of a file with these first bytes, up to [`Form::HEAD_BYTES`]. `None` if it is none of the
+    /// forms: text that can be split as it is, or a file that no job can read.
     pub fn detect(head: &[u8]) -> Option<Self> {
         if matches!(head, [0x50..=0x5f, rest @ ..] if rest.starts_with(SKIPPABLE)) {
             return Some(Self::Zstd);

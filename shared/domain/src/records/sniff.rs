@@ -1,8 +1,8 @@
 //! Content sniffing: inspects the first block of a file and refuses a file that is not text, with a message for the
 //! person who uploaded it.
 //!
-//! Without it, an image would be split into thousands of "rows" that all fail. The file is judged, never its rows: a bad
-//! byte in a later row fails that row alone. Files that are converted before, such as workbooks, are found by
+//! Without it, an image would be split into thousands of "rows" that all fail. The file is judged, never its rows: a
+//! bad byte in a later row fails that row alone. Files that are converted before, such as workbooks, are found by
 //! [`Form`](super::Form).
 
 use std::fmt;
@@ -51,7 +51,8 @@ impl Extent {
 /// Inspects the first block of a file; 64 KiB is plenty.
 ///
 /// # Errors
-/// [`UnreadableFile`], in this order: a byte order mark of UTF-32, PDF, UTF-16 without a mark, any NUL byte in the block, text of another kind, and - of a whole file only - nothing but white space.
+/// [`UnreadableFile`], in this order: a byte order mark of UTF-32, PDF, UTF-16 without a mark, any NUL byte in the
+/// block, text of another kind, and - of a whole file only - nothing but white space.
 pub fn sniff(first_block: &[u8], extent: Extent) -> Result<Sniffed, UnreadableFile> {
     refuse_utf32(first_block)?;
     refuse_pdf(first_block)?;

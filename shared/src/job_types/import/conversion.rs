@@ -1,11 +1,11 @@
 //! The conversion of cells to the JSON values that the schema expects, in the notation of their column.
 //!
-//! With the format `date`, a date is converted to ISO 8601; with `date-time`, a date with or without a time to RFC 3339, with
-//! the zone of the options unless the cell names one. Otherwise, if text is allowed, a cell is text, so leading zeros are kept. Otherwise it is
-//! an integer, a decimal, or a word for true or false; surrounding spaces are ignored. Single letters and digits are no
-//! booleans: a wrong column would be imported as plausible data. A cell of no allowed type stays text, so that the check
-//! reports the error. Integers keep every digit or stay text: JSON numbers have 64 bits here. Decimals have double
-//! precision, as usual in JSON; use a string property for more digits.
+//! With the format `date`, a date is converted to ISO 8601; with `date-time`, a date with or without a time to RFC
+//! 3339, with the zone of the options unless the cell names one. Otherwise, if text is allowed, a cell is text, so
+//! leading zeros are kept. Otherwise it is an integer, a decimal, or a word for true or false; surrounding spaces are
+//! ignored. Single letters and digits are no booleans: a wrong column would be imported as plausible data. A cell of no
+//! allowed type stays text, so that the check reports the error. Integers keep every digit or stay text: JSON numbers
+//! have 64 bits here. Decimals have double precision, as usual in JSON; use a string property for more digits.
 
 use std::collections::BTreeMap;
 
@@ -147,23 +147,26 @@ fn coerce(cell: &str, kind: Kind, notations: Notations, zone: Option<&Zone>) -> 
     Ok(Value::String(cell.to_owned()))
 }
 
-/// Returns a date of [`read_date`] as a time in RFC 3339. A date without a time is its midnight: workbooks do not tell them
-/// apart.
+/// Returns a date of [`read_date`] as a time in RFC 3339. A date without a time is the start of its day: a workbook
+/// stores a time at midnight as a date.
 fn date_time(date: String, zone: Option<&Zone>) -> Result<String, Uncertain> {
     if has_zone(&date) {
         return Ok(date);
     }
-    let clock = if has_time(&date) { date } else { date + "T00:00:00" };
-    match zone.ok_or(Uncertain::NoZone)?.with_offset(&clock) {
+    let zone = zone.ok_or(Uncertain::NoZone)?;
+    if !has_time(&date) {
+        return Ok(zone.start_of_day(&date).unwrap_or(date));
+    }
+    match zone.with_offset(&date) {
         Ok(time) => Ok(time),
-        Err(ClockTimeError::NoTime) => Ok(clock),
+        Err(ClockTimeError::NoTime) => Ok(date),
         Err(ClockTimeError::Never) => Err(Uncertain::Never),
         Err(ClockTimeError::Twice(times)) => Err(Uncertain::Twice(times)),
     }
 }
 
 /// Returns true for a date of [`read_date`] that has a time.
-fn has_time(date: &str) -> bool {
+pub(super) fn has_time(date: &str) -> bool {
     date.contains('T')
 }
 
@@ -324,6 +327,8 @@ mod tests {
         assert_eq!(time("2024-03-31 02:30", Some(&berlin)), Err(Uncertain::Never));
         let twice = ["2024-10-27T02:30:00+02:00", "2024-10-27T02:30:00+01:00"].map(str::to_owned);
         assert_eq!(time("2024-10-27 02:30", Some(&berlin)), Err(Uncertain::Twice(twice)));
+        let cairo = Zone::new("Africa/Cairo").unwrap();
+        assert_eq!(time("2024-04-26", Some(&cairo)), Ok(json!("2024-04-26T01:00:00+03:00")));
         let both = Kind { date: true, ..TIME };
         assert_eq!(coerce("2024-02-13", both, Notations::default(), None), Ok(json!("2024-02-13")));
     }

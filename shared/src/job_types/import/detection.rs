@@ -9,7 +9,7 @@ use longshore_tabular::{DateOrder, DetectedDates, Detection, NumberNotation, det
 use serde::Serialize;
 use serde_json::json;
 
-use super::conversion::{Conversion, has_zone};
+use super::conversion::{Conversion, has_time, has_zone};
 use super::mode::Mode;
 use super::notations::{Detected, Notations};
 use super::options::ImportOptions;
@@ -21,8 +21,8 @@ const DESCRIBED: usize = 5;
 /// Detects the notations that the options leave open, by property.
 ///
 /// # Errors
-/// `ambiguous_column`, `conflicting_column`, `pivot_year_missing` or `time_zone_missing` of the first such column. The message describes the
-/// others, too.
+/// `ambiguous_column`, `conflicting_column`, `pivot_year_missing` or `time_zone_missing` of the first such column. The
+/// message describes the others, too.
 pub(super) fn detect(
     options: &ImportOptions,
     header: &[String],
@@ -95,8 +95,9 @@ impl Column<'_> {
     fn check_zone(&self, conversion: &Conversion, detected: Option<DateOrder>) -> Result<(), JobError> {
         let Notations { date_order, pivot_year, .. } = conversion.notations();
         let order = date_order.or(detected);
-        let lacks_zone = |cell: &&str| matches!(read_date(cell, order, pivot_year), Ok(Some(date)) if !has_zone(&date));
-        let needs_zone = conversion.kind().date_time && !conversion.kind().date && !conversion.has_zone();
+        let is_day = |date: &str| conversion.kind().date && !has_time(date);
+        let lacks_zone = |cell: &&str| matches!(read_date(cell, order, pivot_year), Ok(Some(date)) if !has_zone(&date) && !is_day(&date));
+        let needs_zone = conversion.kind().date_time && !conversion.has_zone();
         match self.cells().find(lacks_zone).filter(|_| needs_zone) {
             Some(cell) => Err(self.time_zone_missing(cell)),
             None => Ok(()),

@@ -27,8 +27,8 @@ pub const NAME: &str = "import";
 
 /// Limits of jobs that write a record for each row.
 pub(crate) const LIMITS: TypeLimits = TypeLimits {
-    // Checking a row takes one or two microseconds, and writing one a tenth of a millisecond: a chunk takes well under a
-    // minute either way.
+    // Checking a row takes one or two microseconds, and writing one a tenth of a millisecond: a chunk takes well under
+    // a minute either way.
     chunk_items: 50_000,
     chunk_bytes: 4 << 20,
     // Forty calls of 25 statements, eight at once: about 100 ms between two checks that the job is still running.

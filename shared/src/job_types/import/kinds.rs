@@ -1,9 +1,9 @@
 //! The columns of a table according to a schema: names, required columns, types of cells.
 //!
 //! The columns are read from the root's `properties` and `required`, through local `$ref`s and `allOf`. A property's
-//! kind comes from its `format`, and its `type`, else from its `enum` or `const`, else from its `anyOf` and `oneOf` together. Other
-//! keywords (`if`, `dependentSchemas`) apply to the check, but not to the conversion of cells. Each part is visited
-//! once, regardless of the number of references to it: the work is linear in the schema.
+//! kind comes from its `format`, and its `type`, else from its `enum` or `const`, else from its `anyOf` and `oneOf`
+//! together. Other keywords (`if`, `dependentSchemas`) apply to the check, but not to the conversion of cells. Each
+//! part is visited once, regardless of the number of references to it: the work is linear in the schema.
 
 use std::collections::{HashMap, HashSet};
 

@@ -38,12 +38,12 @@ pub struct ImportOptions {
     #[serde(default)]
     pub schema: Option<Value>,
     /// `upsert` writes every row and overwrites existing records; of two rows with the same key, the later one wins.
-    /// `insert` writes rows whose key does not exist yet, and fails the others with `duplicate_key`. `update` overwrites
-    /// existing records like `upsert`, and fails rows whose key does not exist with `key_not_found`. `delete` deletes the
-    /// records of the keys; a key that does not exist is a success. It reads the key column only: the schema determines
-    /// the key's type, and rows are not checked against it. In all modes but `insert`, a row is skipped if a job that was
-    /// created later has written its record. `validate` writes nothing, and reports every error that can be found without
-    /// writing.
+    /// `insert` writes rows whose key does not exist yet, and fails the others with `duplicate_key`. `update`
+    /// overwrites existing records like `upsert`, and fails rows whose key does not exist with `key_not_found`.
+    /// `delete` deletes the records of the keys; a key that does not exist is a success. It reads the key column only:
+    /// the schema determines the key's type, and rows are not checked against it. In all modes but `insert`, a row is
+    /// skipped if a job that was created later has written its record. `validate` writes nothing, and reports every
+    /// error that can be found without writing.
     #[serde(default)]
     #[schema(default = "upsert")]
     pub mode: Mode,
@@ -52,38 +52,38 @@ pub struct ImportOptions {
     #[serde(default)]
     #[schema(value_type = bool, default = true)]
     pub undo: Option<bool>,
-    /// `escaped` for a CSV file of a report or an export whose formulas were escaped: the apostrophe that was put before a
-    /// text such as `=1+1` is removed, in cells and column names. `raw` takes every cell as it is. JSON Lines and items
-    /// are always taken as they are.
+    /// `escaped` for a CSV file of a report or an export whose formulas were escaped: the apostrophe that was put
+    /// before a text such as `=1+1` is removed, in cells and column names. `raw` takes every cell as it is. JSON Lines
+    /// and items are always taken as they are.
     #[serde(default = "raw")]
     #[schema(value_type = Option<String>, pattern = "^(escaped|raw)$", default = "raw")]
     pub formulas: Formulas,
-    /// The properties of columns, by name: `{"E-Mail": "email", "Notes": null}`; `null` leaves a column out. Columns that
-    /// are not listed keep their names. In JSON Lines, the new names of properties.
+    /// The properties of columns, by name: `{"E-Mail": "email", "Notes": null}`; `null` leaves a column out. Columns
+    /// that are not listed keep their names. In JSON Lines, the new names of properties.
     #[serde(default)]
     pub columns: BTreeMap<String, Option<String>>,
     /// Replacements of whole cells, by property: `{"status": {"Ja": "active", "": null}}`. They are case-sensitive.
     #[serde(default)]
     pub values: BTreeMap<String, BTreeMap<String, Value>>,
-    /// The decimal separator of numbers in cells. Without it, the first rows decide for each property that is a number in
-    /// the schema. If both fit, the job fails with `ambiguous_column`.
+    /// The decimal separator of numbers in cells. Without it, the first rows decide for each property that is a number
+    /// in the schema. If both fit, the job fails with `ambiguous_column`.
     #[serde(default)]
     #[schema(value_type = Option<String>, pattern = "^[.,]$")]
     pub decimal_separator: Option<NumberNotation>,
     /// The order of day, month and year in cells: `dmy`, `mdy` or `ymd`. Without it, the first rows decide for each
-    /// property with the format `date` or `date-time` in the schema. A date that begins with a four-digit year is always year, month,
-    /// day. Dates are stored as in ISO 8601.
+    /// property with the format `date` or `date-time` in the schema. A date that begins with a four-digit year is
+    /// always year, month, day. Dates are stored as in ISO 8601.
     #[serde(default)]
     #[schema(value_type = Option<String>, pattern = "^(dmy|mdy|ymd)$")]
     pub date_order: Option<DateOrder>,
-    /// First year of the 100-year window for two-digit years: with 1950, `49` is 2049 and `50` is 1950. Without it, a job
-    /// whose first rows have such a year fails with `pivot_year_missing`.
+    /// First year of the 100-year window for two-digit years: with 1950, `49` is 2049 and `50` is 1950. Without it, a
+    /// job whose first rows have such a year fails with `pivot_year_missing`.
     #[serde(default)]
     #[schema(minimum = 1_000, maximum = 9_900)]
     pub pivot_year: Option<u16>,
-    /// The zone of times that name none, by its name in the IANA database: `Europe/Berlin`. It applies to properties with the
-    /// format `date-time` in the schema, which are stored as in RFC 3339. Without it, a job whose first rows have such a time
-    /// fails with `time_zone_missing`.
+    /// The zone of times that name none, by its name in the IANA database: `Europe/Berlin`. It applies to properties
+    /// with the format `date-time` in the schema, which are stored as in RFC 3339. Without it, a job whose first rows
+    /// have such a time fails with `time_zone_missing`.
     #[serde(default)]
     #[schema(examples("Europe/Berlin"))]
     pub time_zone: Option<String>,

@@ -33,9 +33,10 @@ pub struct Row {
 /// Parses and checks a record. Finds every error that can be found without writing, in every mode.
 ///
 /// # Errors
-/// `malformed_json`, `not_an_object`, `duplicate_property`, `number_too_long`, `schema_…`, `row_too_complex`, `missing_key`, `invalid_key`,
-/// `cell_error`, `ambiguous_number`, `ambiguous_date`, `two_digit_year`, `time_zone_missing`, `ambiguous_time`,
-/// `no_such_time`, `key_too_long`, `record_too_large`, `record_too_deep`, `number_out_of_range`, `property_without_name`.
+/// `malformed_json`, `not_an_object`, `duplicate_property`, `number_too_long`, `schema_…`, `row_too_complex`,
+/// `missing_key`, `invalid_key`, `cell_error`, `ambiguous_number`, `ambiguous_date`, `two_digit_year`,
+/// `time_zone_missing`, `ambiguous_time`, `no_such_time`, `key_too_long`, `record_too_large`, `record_too_deep`,
+/// `number_out_of_range`, `property_without_name`.
 pub(super) fn read(options: &ImportOptions, record: &Record<'_>) -> Result<Row, Rejection> {
     match record {
         Record::Row { columns, cells } => {

@@ -29,11 +29,11 @@
 //! | promised bytes | `TENANT#tenant` | `UPLOADS#2026-07-01` | `bytes` of the uploads promised on that day |
 //! | bytes of jobs | `TENANT#tenant` | `JOBS#2026-07-01` | `bytes` of files of jobs created, started or retried that day |
 //!
-//! The sweep's position, endpoints, schedules, job types and their names never expire. Every other item has `expiresAt` (seconds): DynamoDB
-//! removes it some hours later. The indexes are sparse.
-//! `unfinished`: a job that has ended leaves it with its last event, or, if it is deleted, when it is removed. `tenant`: only jobs
-//! have its two keys, `tenant` and `createdAt`; it repeats `status` and `jobType`. `GROUP#` sorts before `JOB`, so
-//! that one query reads groups, then the job. `due`: what the sweeper does at a time, by kind and partition (`due`) and time (`dueAt`).
+//! The sweep's position, endpoints, schedules, job types and their names never expire. Every other item has `expiresAt`
+//! (seconds): DynamoDB removes it some hours later. The indexes are sparse. `unfinished`: a job that has ended leaves
+//! it with its last event, or, if it is deleted, when it is removed. `tenant`: only jobs have its two keys, `tenant`
+//! and `createdAt`; it repeats `status` and `jobType`. `GROUP#` sorts before `JOB`, so that one query reads groups,
+//! then the job. `due`: what the sweeper does at a time, by kind and partition (`due`) and time (`dueAt`).
 
 mod active_jobs;
 mod commit_group;

@@ -16,8 +16,8 @@ const SPLITTING: &str =
     "attribute_exists(#PK) AND #generation = :generation AND #stage = :splitting AND #groups = :groups";
 
 impl DynamoStore {
-    /// The condition above; `source`, or `corrected`, is the uploaded file, not prepared; and `preparation` is absent or has
-    /// read less.
+    /// The condition above; `source`, or `corrected`, is the uploaded file, not prepared; and `preparation` is absent
+    /// or has read less.
     pub(super) async fn record_preparation_of(
         &self,
         job: &Job,

@@ -18,9 +18,9 @@ const OPERATION: &str = "reopen";
 
 impl DynamoStore {
     /// TransactWriteItems: updates `JOB`, if `generation` is the one that was read, `status` is final, and `deletedAt`
-    /// and `undoneBy` are absent (then nothing that was read has changed); counts the job as active and the bytes of its
-    /// file, if there is room; records the use of its corrected file's upload; and
-    /// replaces the registration of a registered type.
+    /// and `undoneBy` are absent (then nothing that was read has changed); counts the job as active and the bytes of
+    /// its file, if there is room; records the use of its corrected file's upload; and replaces the registration of a
+    /// registered type.
     pub(super) async fn reopen_counted(&self, job: &Job, reopen: &Reopen) -> PortResult<Reopened> {
         if job.generation != reopen.generation || !job.is_reopenable() || job.is_early(reopen.at) {
             return Ok(Reopened::Refused);

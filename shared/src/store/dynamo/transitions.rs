@@ -20,8 +20,8 @@ use super::{DynamoStore, failed, job_item};
 use crate::store::own_write;
 
 impl JobTransitions for DynamoStore {
-    /// Condition: `isScheduled` is true, `status` is waiting, `stage` queued, and `deletedAt` absent. The job moves from
-    /// the index `due` to `unfinished`.
+    /// Condition: `isScheduled` is true, `status` is waiting, `stage` queued, and `deletedAt` absent. The job moves
+    /// from the index `due` to `unfinished`.
     async fn enqueue(&self, job: &Job, now: Timestamp) -> PortResult<Transition> {
         let waiting = "#status = :waiting AND #stage = :queued AND attribute_not_exists(#deletedAt)";
         let update = Update {
@@ -66,7 +66,8 @@ impl JobTransitions for DynamoStore {
         self.transition(update, |job| own_write::began(job, generation, now)).await
     }
 
-    /// Condition: `generation` is the caller's, `status` is running, `stage` not stopping, and `recordedOutage` absent or earlier.
+    /// Condition: `generation` is the caller's, `status` is running, `stage` not stopping, and `recordedOutage` absent
+    /// or earlier.
     async fn record_outage(&self, id: JobId, generation: u32, since: Timestamp) -> PortResult<Transition> {
         const RECORD: &str = "record_outage";
         let running = "#generation = :generation AND #status = :running AND #stage <> :stopping";
@@ -181,8 +182,8 @@ impl JobTransitions for DynamoStore {
         self.transition(update, |job| own_write::deleted(job, now)).await
     }
 
-    /// Condition: `status` is not final, `generation` is the one that ends, and a stopping job is not completed. The job
-    /// stays on the index `unfinished` until its events are moved.
+    /// Condition: `status` is not final, `generation` is the one that ends, and a stopping job is not completed. The
+    /// job stays on the index `unfinished` until its events are moved.
     async fn finish(&self, id: JobId, finish: &Finish) -> PortResult<Transition> {
         let set = "SET #status = :status, #stage = :done, #totals = :totals, #report = :report, #error = :error";
         let live = "attribute_exists(#PK) AND #status IN (:waiting, :running) AND #generation = :generation";

@@ -93,6 +93,18 @@ test("a file is described first, and then inspected for its import", async () =>
   expect([draft.plan.isReady.value, draft.isStale.value, draft.waitsFor.value]).toEqual([true, false, null]);
 });
 
+test.each([
+  ["Kunden 2026.csv.zip", "kunden-2026"],
+  ["people.jsonl.gz", "people"],
+  ["people.CSV.ZST", "people"],
+  ["people.xlsx", "people"],
+  ["people.zip", "people"],
+  [".zip", "records"],
+])("the dataset of the file %s is named %s", async (name, dataset) => {
+  draft = new Draft(new File(["id\n1\n"], name), null);
+  expect(draft.plan.chosen.value.dataset).toBe(dataset);
+});
+
 test("a sample is inspected while the file is uploaded, and the file is started", async () => {
   let release = (_: { fileGuid: string }) => {};
   uploaded.mockImplementationOnce(async () => ({ fileGuid: "sample" }));
