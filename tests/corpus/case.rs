@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use longshore_domain::records::{Format, GivenReading, Sheet};
+use longshore_domain::records::{Format, GivenReading, GivenSheet};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -77,7 +77,7 @@ impl Case {
         if is_json_lines { Format::JsonLines } else { Format::Csv }
     }
 
-    pub(crate) fn sheet(&self) -> Option<Sheet> {
+    pub(crate) fn sheet(&self) -> Option<GivenSheet> {
         self.reading.get("sheet").map(|sheet| serde_json::from_value(sheet.clone()).unwrap())
     }
 

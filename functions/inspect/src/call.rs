@@ -98,7 +98,7 @@ where
     let request = Request::read(fields, &types)?;
     // Compiling a schema can take a second, so the call is counted first.
     count_work_call(store, &tenant.0, clock()).await?;
-    let prepared = match request.job_type {
+    let compiled = match request.job_type {
         Some(job_type) => Some(prepare_options(job_type, &request.options).map_err(Problem::invalid)?),
         None => None,
     };
@@ -113,7 +113,7 @@ where
         }),
         None => Vec::new(),
     };
-    let intended = request.intended(prepared, presets);
+    let intended = request.intended(compiled, presets);
     let (prepared, mut found) = match inspect_file(files, &source, request.reading.csv, intended).await? {
         Inspected::Found(found) => (None, found),
         Inspected::Unprepared(form, intended) => inspect_prepared(files, &source, form, &request, intended).await?,

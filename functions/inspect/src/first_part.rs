@@ -7,7 +7,7 @@ use longshore::files::ResumingReader;
 use longshore_domain::group::ChunkPlan;
 use longshore_domain::job::{JobError, SourceFile};
 use longshore_domain::ports::{FileInfo, FileStream, Files, PortError, PortResult, PrefixRemoval, Read};
-use longshore_domain::records::{Form, Sheet};
+use longshore_domain::records::{Form, GivenSheet};
 use longshore_domain::sheet_rows::SheetRows;
 use longshore_preparation::{Conversion, Limits, Prepared, Step, sheet_choice};
 use tokio::time::{Instant, timeout_at};
@@ -42,7 +42,7 @@ pub async fn convert_first_part(
     files: &impl Files,
     source: &SourceFile,
     form: Form,
-    sheet: Option<&Sheet>,
+    sheet: Option<&GivenSheet>,
 ) -> PortResult<Result<FirstPart, JobError>> {
     let limits = Limits { enough_bytes: PART_BYTES, ..Limits::default() };
     let mut conversion =

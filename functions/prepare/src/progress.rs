@@ -39,7 +39,7 @@ impl<'a, 'b, S: Store, Q: Queues, F: Files + MultipartFiles> Progress<'a, 'b, S,
             return true;
         }
         self.recorded = Some(now);
-        let preparation = Preparation::read(self.read_bytes, self.file);
+        let preparation = Preparation::after_reading(self.read_bytes, self.file);
         let recorded = self.preparer.ports.store.record_preparation(self.job, self.file, preparation, now).await;
         let is_wanted = match recorded {
             Ok(Transition::Made(_)) => Ok(true),

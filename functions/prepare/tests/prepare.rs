@@ -16,7 +16,7 @@ use longshore::ports::Ports;
 use longshore_domain::job::{Job, Original, Reopen, Selection, SourceFile, Stage, Status, Stop};
 use longshore_domain::message::CreateMessage;
 use longshore_domain::ports::{Definition, Files, JobStore, JobTransitions, Queues, Reopened};
-use longshore_domain::records::{Form, Format, Sheet};
+use longshore_domain::records::{Form, Format, GivenSheet};
 use longshore_domain::sheet_rows::SheetRows;
 use longshore_domain::tenant::TenantId;
 use longshore_domain::timestamp::Timestamp;
@@ -43,7 +43,7 @@ struct World {
 
 impl World {
     /// A job over this file, whose create message is sent.
-    async fn new(file: &[u8], sheet: Option<Sheet>) -> Self {
+    async fn new(file: &[u8], sheet: Option<GivenSheet>) -> Self {
         let (store, queues, files) = (MemoryStore::default(), MemoryQueues::default(), MemoryFiles::default());
         files.put(KEY, file);
         let info = files.info(KEY).await.unwrap().unwrap();
@@ -123,7 +123,7 @@ async fn a_compressed_file_is_prepared_and_then_split() {
 
 #[tokio::test]
 async fn the_rows_of_a_sheet_keep_their_numbers() {
-    for sheet in [Sheet::Number(2), Sheet::Name("people".into())] {
+    for sheet in [GivenSheet::Number(2), GivenSheet::Name("people".into())] {
         let world = World::new(&workbook(), Some(sheet)).await;
         assert_eq!(world.split().await, SplitEnd::Preparing);
         assert_eq!(world.prepare().await.unwrap(), PrepareEnd::Ended);
@@ -145,7 +145,7 @@ async fn a_file_that_cannot_be_converted_fails_the_job() {
     for (file, sheet, code) in [
         (damaged, None, "archive_damaged"),
         (gzip(&gzip(CSV)), None, "archive_not_text"),
-        (workbook(), Some(Sheet::Number(3)), "sheet_not_found"),
+        (workbook(), Some(GivenSheet::Number(3)), "sheet_not_found"),
     ] {
         let world = World::new(&file, sheet).await;
         assert_eq!(world.split().await, SplitEnd::Preparing);
@@ -187,7 +187,7 @@ async fn a_corrected_file_is_prepared_up_to_the_size_that_the_splitter_reads() {
 #[tokio::test]
 async fn a_sheet_of_a_file_that_is_no_workbook_fails_the_job() {
     for file in [CSV.to_vec(), gzip(CSV)] {
-        let world = World::new(&file, Some(Sheet::Number(1))).await;
+        let world = World::new(&file, Some(GivenSheet::Number(1))).await;
         if world.split().await == SplitEnd::Preparing {
             assert_eq!(world.prepare().await.unwrap(), PrepareEnd::Ended);
             assert_eq!(world.split().await, SplitEnd::Failed);

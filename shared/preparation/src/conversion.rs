@@ -38,7 +38,7 @@ impl Conversion {
     /// Starts the conversion of a file of this form and size.
     ///
     /// # Errors
-    /// If there can be no other thread.
+    /// If the thread cannot be started.
     pub fn start(form: Form, size_bytes: u64, sheet: SheetChoice, limits: Limits) -> io::Result<Self> {
         // One step is prepared while the caller handles another one.
         let (steps, received) = mpsc::channel(1);
@@ -51,7 +51,7 @@ impl Conversion {
                 parts.finish()?;
                 Ok(prepared)
             });
-            // Without a receiver, nobody waits for the end.
+            // It fails only if the caller has dropped the conversion.
             let _ = steps.blocking_send(Step::Ended(prepared));
         };
         thread::Builder::new().name("conversion".to_owned()).spawn(run)?;
@@ -68,7 +68,7 @@ impl Conversion {
         self.steps.blocking_recv().unwrap_or_else(panicked)
     }
 
-    /// Passes on the bytes that the last step has asked for: all of them, or the read fails.
+    /// Sends the bytes of the last [`Step::Read`]. The read fails if any are missing.
     pub fn answer(&self, bytes: Vec<u8>) {
         // Without a receiver, the thread has ended, which the next step tells.
         let _ = self.answers.send(bytes);

@@ -12,7 +12,7 @@ use crate::table;
 use crate::text::Text;
 use crate::unpack;
 use longshore_domain::job::{JobError, Original, SourceFile};
-use longshore_domain::records::{Form, Format, Sheet};
+use longshore_domain::records::{Form, Format, GivenSheet};
 use longshore_domain::sheet_rows::RowSteps;
 
 /// The result of a conversion.
@@ -73,11 +73,11 @@ pub(crate) fn shown_name(name: &str) -> String {
 }
 
 /// Returns the choice of the sheet that a client has named.
-pub fn sheet_choice(sheet: Option<Sheet>) -> SheetChoice {
+pub fn sheet_choice(sheet: Option<GivenSheet>) -> SheetChoice {
     match sheet {
         None => SheetChoice::FirstVisible,
-        Some(Sheet::Name(name)) => SheetChoice::Name(name),
-        Some(Sheet::Number(number)) => SheetChoice::Number(number as usize),
+        Some(GivenSheet::Name(name)) => SheetChoice::Name(name),
+        Some(GivenSheet::Number(number)) => SheetChoice::Number(number as usize),
     }
 }
 

@@ -40,7 +40,7 @@ impl RemoteFile {
         Self { steps, answered, size_bytes, at: 0, block: Vec::new(), block_at: 0, reads_ahead, ahead: None }
     }
 
-    /// Reads the bytes from the position on. While a file is read in order, the next bytes are on their way.
+    /// Reads the bytes from the position on. Sequential reads request the next block ahead.
     fn fetch(&mut self) -> io::Result<()> {
         let next = self.block_at + self.block.len() as u64;
         let mut length = (self.block.len() as u64 * 4).clamp(FIRST_READ_BYTES, MAX_READ_BYTES);

@@ -37,7 +37,7 @@ pub(crate) fn zstandard(file: impl Read, limits: &Limits, sink: &mut impl Sink) 
     let mut decoder = Decoder::new(file)?;
     decoder.window_log_max(limits.window_bytes.ilog2())?;
     copy(decoder, sink).map_err(|error| match error {
-        // The library has no kind of error for it.
+        // The library reports it in the message only.
         PreparationError::Damaged(reason) if reason.contains("memory") => PreparationError::Window(limits.window_bytes),
         error => error,
     })

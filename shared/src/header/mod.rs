@@ -9,7 +9,7 @@ mod seeker;
 use longshore_domain::job::{Job, JobError, SourceFile};
 use longshore_domain::ports::{FileStream, Files, PortError, PortResult, Read};
 use longshore_domain::records::{
-    Cutter, Extent, Form, Format, GivenReading, Reading, Sheet, TextEncoding, UnreadableFile, sniff,
+    Cutter, Extent, Form, Format, GivenReading, GivenSheet, Reading, TextEncoding, UnreadableFile, sniff,
 };
 
 use crate::chunk::{source_changed, source_missing};
@@ -134,7 +134,7 @@ fn given_of(source: &SourceFile, given: GivenReading) -> GivenReading {
 ///
 /// # Errors
 /// `not_a_workbook`.
-pub fn check_sheet(is_workbook: bool, sheet: Option<&Sheet>) -> Result<(), JobError> {
+pub fn check_sheet(is_workbook: bool, sheet: Option<&GivenSheet>) -> Result<(), JobError> {
     if sheet.is_none() || is_workbook {
         return Ok(());
     }

@@ -1,4 +1,4 @@
-//! Why a header is refused.
+//! Errors of headers that cannot be read.
 
 use longshore_domain::job::JobError;
 use longshore_domain::ports::PortError;

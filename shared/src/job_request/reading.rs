@@ -1,6 +1,6 @@
 //! The member `reading` of a request: how an uploaded file is read. What it does not say is found in the file.
 
-use longshore_domain::records::{Delimiter, Format, GivenReading, Quote, Sheet, TextEncoding};
+use longshore_domain::records::{Delimiter, Format, GivenReading, GivenSheet, Quote, TextEncoding};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -45,9 +45,9 @@ pub struct ReadingRequest {
     #[serde(default)]
     #[schema(examples("#"), min_length = 1, max_length = 1)]
     comment: Option<String>,
-    /// Sheet of a workbook, by its name or its number: 1 is the first one. Without it, the first visible sheet is read.
+    /// GivenSheet of a workbook, by its name or its number: 1 is the first one. Without it, the first visible sheet is read.
     #[serde(default)]
-    #[schema(value_type = Option<Sheet>)]
+    #[schema(value_type = Option<GivenSheet>)]
     sheet: Option<Value>,
 }
 
@@ -62,7 +62,7 @@ pub struct ParsedReading {
     pub csv: GivenReading,
     /// The sheet of a workbook.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub sheet: Option<Sheet>,
+    pub sheet: Option<GivenSheet>,
 }
 
 impl ParsedReading {
@@ -153,7 +153,8 @@ fn bad_quote() -> Bad {
 fn check_encoding(label: &str) -> Checked<TextEncoding> {
     let encoding = TextEncoding::named(label).map_err(|unknown| Bad::new("unknown_encoding", unknown.to_string()))?;
     if encoding.is_utf16() {
-        let detail = "a file in UTF-16 cannot be read yet; save it as UTF-8";
+        let detail =
+            "UTF-16 is recognized by its byte order mark; remove encoding, or save a file without the mark as UTF-8";
         return Err(Bad::new("unknown_encoding", detail));
     }
     Ok(encoding)
@@ -167,10 +168,10 @@ fn check_header_row(row: &Value) -> Checked<u32> {
     })
 }
 
-fn check_sheet(sheet: Value) -> Checked<Sheet> {
-    let is_possible = |sheet: &Sheet| match sheet {
-        Sheet::Number(number) => (1..=MAX_SHEET).contains(number),
-        Sheet::Name(name) => (1..=MAX_SHEET_NAME_CHARS).contains(&name.chars().count()),
+fn check_sheet(sheet: Value) -> Checked<GivenSheet> {
+    let is_possible = |sheet: &GivenSheet| match sheet {
+        GivenSheet::Number(number) => (1..=MAX_SHEET).contains(number),
+        GivenSheet::Name(name) => (1..=MAX_SHEET_NAME_CHARS).contains(&name.chars().count()),
     };
     serde_json::from_value(sheet).ok().filter(is_possible).ok_or_else(|| {
         let detail = format!(

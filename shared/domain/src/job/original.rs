@@ -57,7 +57,7 @@ impl Preparation {
     }
 
     /// Creates the progress after these bytes were read. It is more than that of a job that waits.
-    pub fn read(read_bytes: u64, file: &SourceFile) -> Self {
+    pub fn after_reading(read_bytes: u64, file: &SourceFile) -> Self {
         Self { read_bytes: read_bytes.clamp(1, file.size_bytes.max(1)), size_bytes: file.size_bytes }
     }
 

@@ -9,7 +9,7 @@ use super::{ByAge, Created, IdempotencyKey, JobPosition, JobsPage, JobsQuery, Po
 use crate::ids::{FileGuid, JobId};
 use crate::job::{Job, MarkUndone, SourceFile};
 use crate::parts::Multipart;
-use crate::records::{GivenReading, Reading, Sheet};
+use crate::records::{GivenReading, GivenSheet, Reading};
 use crate::registration::VersionedRegistration;
 use crate::results::ResultsForm;
 use crate::tenant::TenantId;
@@ -25,7 +25,7 @@ pub struct Definition {
     /// What the client has given of the reading of its CSV file.
     pub given_reading: GivenReading,
     /// The sheet of a workbook that the client has chosen; `None` for the first visible one.
-    pub sheet: Option<Sheet>,
+    pub sheet: Option<GivenSheet>,
     /// The reading of a CSV file, once the splitter has found it, together with the columns.
     pub reading: Option<Reading>,
     /// The part of the options that was detected in the first rows of the file, once columns are stored.

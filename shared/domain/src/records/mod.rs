@@ -23,8 +23,8 @@ mod dialect;
 mod encoding;
 mod form;
 mod format;
+mod given_sheet;
 mod reading;
-mod sheet;
 mod sniff;
 
 pub use self::boundaries::Span;
@@ -33,6 +33,6 @@ pub use self::dialect::{Delimiter, Dialect, Quote};
 pub use self::encoding::{TextEncoding, UnknownEncoding};
 pub use self::form::Form;
 pub use self::format::Format;
+pub use self::given_sheet::GivenSheet;
 pub use self::reading::{GivenReading, Reading};
-pub use self::sheet::Sheet;
 pub use self::sniff::{Encoding, Extent, FileKind, Sniffed, TextKind, UnreadableFile, check_utf8, sniff};

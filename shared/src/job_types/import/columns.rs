@@ -7,8 +7,8 @@ use longshore_domain::job::JobError;
 use longshore_domain::text::{listed, quoted};
 
 use super::options::ImportOptions;
+use super::row_reader::original_text;
 use super::schema::Schema;
-use super::sheet::original_text;
 
 /// Checks the columns of a header, and the properties that the options map them to.
 ///
@@ -137,7 +137,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::super::options::ImportOptions;
-    use super::super::sheet::properties;
+    use super::super::row_reader::properties;
 
     fn check(options: &Value, columns: &[String]) -> Result<Vec<JobError>, JobError> {
         let options: ImportOptions = serde_json::from_value(options.clone()).unwrap();

@@ -1,6 +1,6 @@
 //! Detects the notations of the numbers and dates of a file in its first rows.
 //!
-//! A column has one notation, and no cell is read by itself. If two notations fit, the client is asked before the first
+//! A column has one notation, and all its cells are read in it. If two notations fit, the client is asked before the first
 //! row is processed. A notation that the options give is not detected.
 
 use longshore_domain::job::JobError;
@@ -11,9 +11,9 @@ use serde_json::json;
 
 use super::conversion::{Conversion, has_time, has_zone};
 use super::mode::Mode;
-use super::notations::{Detected, Notations};
+use super::notations::{DetectedNotations, Notations};
 use super::options::ImportOptions;
-use super::sheet::original_text;
+use super::row_reader::original_text;
 
 /// Maximum number of columns that the message of an error describes.
 const DESCRIBED: usize = 5;
@@ -28,8 +28,8 @@ pub(super) fn detect(
     header: &[String],
     properties: &[Option<String>],
     rows: &[Vec<String>],
-) -> Result<Detected, JobError> {
-    let (mut detected, mut errors) = (Detected::new(), Vec::new());
+) -> Result<DetectedNotations, JobError> {
+    let (mut detected, mut errors) = (DetectedNotations::new(), Vec::new());
     for (at, (name, property)) in header.iter().zip(properties).enumerate() {
         // A delete reads the key only.
         let is_read = |property: &&String| options.mode != Mode::Delete || **property == options.key;
@@ -155,8 +155,8 @@ impl Column<'_> {
     }
 }
 
-/// Returns the notice of what was detected. A decimal point is what everybody expects.
-pub(super) fn notice(detected: &Detected) -> Option<JobError> {
+/// Returns the notice of what was detected. Decimal points are not reported.
+pub(super) fn notice(detected: &DetectedNotations) -> Option<JobError> {
     let properties = |is_so: &dyn Fn(&Notations) -> bool| {
         let names: Vec<_> = detected.iter().filter(|(_, found)| is_so(found)).map(|(name, _)| name.as_str()).collect();
         (!names.is_empty()).then(|| listed(names))

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::super::sheet::properties;
+use super::super::row_reader::properties;
 use super::*;
 
 fn detect_in(others: Value, header: &str, rows: &[&str]) -> Result<Value, JobError> {
@@ -111,12 +111,14 @@ fn a_time_without_a_zone_needs_one() {
 fn a_notice_names_what_was_detected() {
     let found = |decimal_separator, date_order| Notations { decimal_separator, date_order, pivot_year: None };
     let (point, comma) = (Some(NumberNotation::DecimalPoint), Some(NumberNotation::DecimalComma));
-    let detected =
-        Detected::from([("a".to_owned(), found(comma, None)), ("b".to_owned(), found(point, Some(DateOrder::Mdy)))]);
+    let detected = DetectedNotations::from([
+        ("a".to_owned(), found(comma, None)),
+        ("b".to_owned(), found(point, Some(DateOrder::Mdy))),
+    ]);
     let message = notice(&detected).unwrap().message;
     assert_eq!(
         message,
         r#"notations that the first rows show: numbers with a decimal comma: "a"; dates as month, day, year: "b""#
     );
-    assert_eq!(notice(&Detected::from([("c".to_owned(), found(point, None))])), None);
+    assert_eq!(notice(&DetectedNotations::from([("c".to_owned(), found(point, None))])), None);
 }

@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::mode::Mode;
 use super::options::{self, ImportOptions};
 use super::row::{self, Row, Target};
-use super::sheet::properties;
+use super::row_reader::properties;
 use super::write_ahead::WriteAhead;
 use super::{columns, detection, notations};
 use crate::field_error::FieldError;

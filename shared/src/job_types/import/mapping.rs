@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mapping_that_cannot_hold_is_refused() {
+    fn an_invalid_mapping_is_refused() {
         let codes = |mapping| {
             let errors = options(mapping).check_mapping().into_iter();
             errors.map(|error| (error.pointer, error.code)).collect::<Vec<_>>()

@@ -20,8 +20,8 @@ mod options;
 mod refusal;
 mod regex_weight;
 mod row;
+mod row_reader;
 mod schema;
-mod sheet;
 mod violation;
 mod write_ahead;
 

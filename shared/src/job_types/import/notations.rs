@@ -87,10 +87,10 @@ impl ImportOptions {
 }
 
 /// The notations that were detected, by property.
-pub(super) type Detected = BTreeMap<String, Notations>;
+pub(super) type DetectedNotations = BTreeMap<String, Notations>;
 
 /// Returns what was detected, and the options with it; `None` if nothing was.
-pub(super) fn detected_members(options: &ImportOptions, found: &Detected) -> Option<DetectedMembers> {
+pub(super) fn detected_members(options: &ImportOptions, found: &DetectedNotations) -> Option<DetectedMembers> {
     if found.is_empty() {
         return None;
     }
@@ -104,8 +104,8 @@ pub(super) fn detected_members(options: &ImportOptions, found: &Detected) -> Opt
 }
 
 /// Returns what an earlier check has detected.
-pub(super) fn found_before(found: &Value) -> Detected {
-    let notations = found.get("notations").map(Detected::deserialize);
+pub(super) fn found_before(found: &Value) -> DetectedNotations {
+    let notations = found.get("notations").map(DetectedNotations::deserialize);
     notations.and_then(Result::ok).unwrap_or_default()
 }
 
@@ -119,15 +119,15 @@ mod tests {
             "a": { "decimalSeparator": null, "dateOrder": "dmy" }, "c": { "pivotYear": 1950 } } });
         let options: ImportOptions = serde_json::from_value(options).unwrap();
         let comma = Notations { decimal_separator: Some(NumberNotation::DecimalComma), ..Notations::default() };
-        let found = Detected::from([("a".to_owned(), comma), ("b".to_owned(), comma)]);
+        let found = DetectedNotations::from([("a".to_owned(), comma), ("b".to_owned(), comma)]);
         let detected = detected_members(&options, &found).unwrap();
         let expected = json!({ "notations": {
             "a": { "decimalSeparator": ",", "dateOrder": "dmy" }, "b": { "decimalSeparator": "," }, "c": { "pivotYear": 1950 }
         } });
         assert_eq!(Value::Object(detected.members), expected);
         assert_eq!(found_before(&detected.found), found);
-        assert_eq!(detected_members(&options, &Detected::new()), None);
-        assert_eq!(found_before(&Value::Null), Detected::new());
+        assert_eq!(detected_members(&options, &DetectedNotations::new()), None);
+        assert_eq!(found_before(&Value::Null), DetectedNotations::new());
     }
 
     #[test]

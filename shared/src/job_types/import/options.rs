@@ -10,8 +10,8 @@ use utoipa::ToSchema;
 
 use super::mode::{Mode, NotUndoable};
 use super::notations::{Blanks, Notations};
+use super::row_reader::RowReader;
 use super::schema::Schema;
-use super::sheet::Sheet;
 use crate::field_error::FieldError;
 use crate::handler::JobContext;
 use longshore_domain::dataset::{BadDatasetName, Dataset};
@@ -109,7 +109,7 @@ pub struct ImportOptions {
     #[serde(skip)]
     compiled: OnceLock<Schema>,
     #[serde(skip)]
-    sheet: Mutex<Sheet>,
+    row_reader: Mutex<RowReader>,
 }
 
 /// Cells are taken as they are by default.
@@ -174,8 +174,8 @@ impl ImportOptions {
 
     /// Returns the row that is being read. A worker reads its rows one after the other, so the lock is never
     /// contended.
-    pub(super) fn sheet(&self) -> MutexGuard<'_, Sheet> {
-        self.sheet.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(super) fn row_reader(&self) -> MutexGuard<'_, RowReader> {
+        self.row_reader.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns the number of failed rows that the job tolerates.

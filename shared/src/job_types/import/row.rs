@@ -17,7 +17,7 @@ use super::json_line::object;
 use super::mapping::mapped;
 use super::mode::Mode;
 use super::options::ImportOptions;
-use super::sheet::Reads;
+use super::row_reader::Reads;
 use crate::handler::{ItemKey, Outcome, Record, Rejection};
 use crate::store::records::{MAX_KEY_BYTES, Misfit, fits};
 
@@ -41,8 +41,8 @@ pub(super) fn read(options: &ImportOptions, record: &Record<'_>) -> Result<Row, 
     match record {
         Record::Row { columns, cells } => {
             let reads = if options.mode == Mode::Delete { Reads::Key } else { Reads::All };
-            let mut sheet = options.sheet();
-            let (row, error) = sheet.fill(options, reads, columns, *cells);
+            let mut reader = options.row_reader();
+            let (row, error) = reader.fill(options, reads, columns, *cells);
             error.map_or(Ok(()), Err)?;
             checked(options, row)
         }
@@ -55,7 +55,7 @@ pub(super) fn read(options: &ImportOptions, record: &Record<'_>) -> Result<Row, 
 pub(crate) fn read_key(options: &ImportOptions, record: &Record<'_>) -> Option<String> {
     let key = |row: &Value| Some(key_of(&options.key, row.as_object()?).ok()?.into_owned());
     match record {
-        Record::Row { columns, cells } => key(options.sheet().fill(options, Reads::Key, columns, *cells).0),
+        Record::Row { columns, cells } => key(options.row_reader().fill(options, Reads::Key, columns, *cells).0),
         Record::Line(line) => key(&mapped(options, object(record, line).ok()?).ok()?),
         Record::Stored(_) | Record::Options(_) => None,
     }

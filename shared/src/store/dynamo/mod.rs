@@ -19,6 +19,7 @@
 //! | delivery | `DELIVERIES#endpoint#tenant` | `001700000000000-eventId` | `delivery` as JSON; `revision`; `due` and `dueAt` while an attempt is left |
 //! | schedule | `SCHEDULES#tenant` | `07` | `schedule` as JSON; `scheduleId`; `revision`; `due` and `dueAt` while it has a next time |
 //! | occurrence | `OCCURRENCES#schedule#tenant` | `001700000000000-0000000001` | `occurrence` as JSON |
+//! | preset | `PRESETS#tenant` | `IMPORT#dataset`, `EXPORT#dataset` | `preset` as JSON; `learntAt`, the creation time of its job |
 //! | job type | `JOBTYPES` | `name` | `active` and `candidate` as JSON, each with its version; `activation`; `refusal` |
 //! | names of job types | `JOBTYPES#NAMES` | `NAMES` | `names`, a string set: all job types |
 //! | active jobs | `TENANT#tenant` | `ACTIVE` | `jobs`, a string set: all unfinished jobs, and some that have ended |

@@ -5,8 +5,9 @@ use utoipa::ToSchema;
 
 /// A sheet of a workbook, as the client names it.
 #[derive(Clone, Eq, PartialEq, Hash, Debug, Serialize, Deserialize, ToSchema)]
+#[schema(as = Sheet)]
 #[serde(untagged)]
-pub enum Sheet {
+pub enum GivenSheet {
     /// The sheet at this position; the first is 1. Hidden sheets count.
     Number(u32),
     /// The sheet of this name, in any case.

@@ -17,7 +17,7 @@ use crate::handler::{Cells, Rejection, cell_error};
 
 /// A file's columns and its last row.
 #[derive(Debug, Default)]
-pub(super) struct Sheet {
+pub(super) struct RowReader {
     /// The columns as they are in the file.
     header: Vec<String>,
     reads: Reads,
@@ -43,7 +43,7 @@ struct Column {
     conversion: Conversion,
 }
 
-impl Sheet {
+impl RowReader {
     /// Reads cells by header. Unless the options say otherwise, an empty cell is an absent property: CSV cannot
     /// distinguish the two, and `required` then refuses an empty cell. A column without a name is omitted. Also returns
     /// the error of the first cell whose value is ambiguous, or that has none; its property is absent.
