@@ -121,8 +121,12 @@ export interface paths {
          *     Where a file can be read in two ways, nothing is guessed: `error` is `ambiguous_column`, and each column in doubt has a
          *     `question` with both readings of one of its cells. Send the answer in the options and inspect again.
          *
-         *     At most 128 KiB after the header are read, so the call takes as long for a large file as for a small one. Later rows can have
-         *     other problems: a job in `mode` `validate` reads them all.
+         *     Reads the first 64 KiB of a text file, more if the header lies behind them, and 64 KiB after the header: the duration does not
+         *     depend on the file's size. A workbook, a compressed file or UTF-16 is converted until 512 KiB of text are known, for at most 15
+         *     seconds; if that is not enough, `error` is `inspection_too_long`. `prepared` describes it. Later rows can have other problems: a
+         *     job in `mode` `validate` reads them all.
+         *
+         *     `preset` is the mapping of the dataset's last import or export.
          */
         post: operations["inspectUpload"];
         delete?: never;
@@ -1613,12 +1617,12 @@ export interface components {
             schema?: unknown;
             /**
              * @description `upsert` writes every row and overwrites existing records; of two rows with the same key, the later one wins.
-             *     `insert` writes rows whose key does not exist yet, and fails the others with `duplicate_key`. `update` overwrites
-             *     existing records like `upsert`, and fails rows whose key does not exist with `key_not_found`. `delete` deletes the
-             *     records of the keys; a key that does not exist is a success. It reads the key column only: the schema determines
-             *     the key's type, and rows are not checked against it. In all modes but `insert`, a row is skipped if a job that was
-             *     created later has written its record. `validate` writes nothing, and reports every error that can be found without
-             *     writing.
+             *     `insert` writes rows whose key does not exist yet, and fails the others with `duplicate_key`. `update`
+             *     overwrites existing records like `upsert`, and fails rows whose key does not exist with `key_not_found`.
+             *     `delete` deletes the records of the keys; a key that does not exist is a success. It reads the key column only:
+             *     the schema determines the key's type, and rows are not checked against it. In all modes but `insert`, a row is
+             *     skipped if a job that was created later has written its record. `validate` writes nothing, and reports every
+             *     error that can be found without writing.
              * @default upsert
              */
             mode?: components["schemas"]["Mode"];
@@ -1629,15 +1633,15 @@ export interface components {
              */
             undo?: boolean;
             /**
-             * @description `escaped` for a CSV file of a report or an export whose formulas were escaped: the apostrophe that was put before a
-             *     text such as `=1+1` is removed, in cells and column names. `raw` takes every cell as it is. JSON Lines and items
-             *     are always taken as they are.
+             * @description `escaped` for a CSV file of a report or an export whose formulas were escaped: the apostrophe that was put
+             *     before a text such as `=1+1` is removed, in cells and column names. `raw` takes every cell as it is. JSON Lines
+             *     and items are always taken as they are.
              * @default raw
              */
             formulas?: string | null;
             /**
-             * @description The properties of columns, by name: `{"E-Mail": "email", "Notes": null}`; `null` leaves a column out. Columns that
-             *     are not listed keep their names. In JSON Lines, the new names of properties.
+             * @description The properties of columns, by name: `{"E-Mail": "email", "Notes": null}`; `null` leaves a column out. Columns
+             *     that are not listed keep their names. In JSON Lines, the new names of properties.
              */
             columns?: {
                 [key: string]: string | null;
@@ -1649,26 +1653,26 @@ export interface components {
                 };
             };
             /**
-             * @description The decimal separator of numbers in cells. Without it, the first rows decide for each property that is a number in
-             *     the schema. If both fit, the job fails with `ambiguous_column`.
+             * @description The decimal separator of numbers in cells. Without it, the first rows decide for each property that is a number
+             *     in the schema. If both fit, the job fails with `ambiguous_column`.
              */
             decimalSeparator?: string | null;
             /**
              * @description The order of day, month and year in cells: `dmy`, `mdy` or `ymd`. Without it, the first rows decide for each
-             *     property with the format `date` in the schema. A date that begins with a four-digit year is always year, month,
-             *     day. Dates are stored as in ISO 8601.
+             *     property with the format `date` or `date-time` in the schema. A date that begins with a four-digit year is
+             *     always year, month, day. Dates are stored as in ISO 8601.
              */
             dateOrder?: string | null;
             /**
              * Format: int32
-             * @description First year of the 100-year window for two-digit years: with 1950, `49` is 2049 and `50` is 1950. Without it, a job
-             *     whose first rows have such a year fails with `pivot_year_missing`.
+             * @description First year of the 100-year window for two-digit years: with 1950, `49` is 2049 and `50` is 1950. Without it, a
+             *     job whose first rows have such a year fails with `pivot_year_missing`.
              */
             pivotYear?: number | null;
             /**
-             * @description The zone of times that name none, by its name in the IANA database: `Europe/Berlin`. It applies to properties with the
-             *     format `date-time` in the schema, which are stored as in RFC 3339. Without it, a job whose first rows have such a time
-             *     fails with `time_zone_missing`.
+             * @description The zone of times that name none, by its name in the IANA database: `Europe/Berlin`. It applies to properties
+             *     with the format `date-time` in the schema, which are stored as in RFC 3339. Without it, a job whose first rows
+             *     have such a time fails with `time_zone_missing`.
              * @example Europe/Berlin
              */
             timeZone?: string | null;
@@ -1719,7 +1723,7 @@ export interface components {
             options?: Record<string, unknown> | null;
             reading?: components["schemas"]["ReadingRequest"] | null;
         };
-        /** @description What was found in an uploaded file. */
+        /** @description The result of the inspection of an uploaded file. */
         Inspection: {
             /** @description Id of the upload. */
             fileGuid: components["schemas"]["FileGuid"];
@@ -1736,8 +1740,8 @@ export interface components {
             error: components["schemas"]["JobError"] | null;
             preset: components["schemas"]["MappingPreset"] | null;
             /**
-             * @description A request for a job that reads the file so, with what was found; `null` if that job would fail, or no job type was
-             *     named.
+             * @description A request for a job that reads the file so, with what was found; `null` if that job would fail, or no job type
+             *     was named.
              */
             request: Record<string, unknown> | null;
         };
@@ -1983,14 +1987,14 @@ export interface components {
             results?: components["schemas"]["ResultsRequest"] | null;
             /**
              * Format: date-time
-             * @description Time from which the job is started, in RFC 3339: up to a minute later. It may be as far ahead as the source of the
-             *     items is kept, less the time limit and an hour. Absent, or not in the future: at once.
+             * @description Time from which the job is started, in RFC 3339: up to a minute later. It may be as far ahead as the source of
+             *     the items is kept, less the time limit and an hour. Absent, or not in the future: at once.
              */
             startAt?: string | null;
             /**
              * Format: int64
-             * @description Time limit in seconds from the start, checked once a minute. A job that is unfinished by then is stopped with the
-             *     error `time_limit`. Maximum and default are the limit of the job type or of the deployment.
+             * @description Time limit in seconds from the start, checked once a minute. A job that is unfinished by then is stopped with
+             *     the error `time_limit`. Maximum and default are the limit of the job type or of the deployment.
              */
             timeoutSeconds?: number | null;
         };
@@ -2552,8 +2556,8 @@ export interface components {
             quote?: components["schemas"]["Quote"] | null;
             /**
              * Format: int32
-             * @description Row with the names of the columns: 1 is the first one; 0 if the file has no header. Blank rows and comments do not
-             *     count. The rows above it are not processed.
+             * @description Row with the names of the columns: 1 is the first one; 0 if the file has no header. Blank rows and comments do
+             *     not count. The rows above it are not processed.
              */
             headerRow?: number | null;
             /**

@@ -270,6 +270,7 @@ class ImportOptions(TypedDict):
     decimalSeparator: NotRequired[str | None]
     dateOrder: NotRequired[str | None]
     pivotYear: NotRequired[int | None]
+    timeZone: NotRequired[str | None]
     notations: NotRequired[dict[str, PropertyNotations]]
     trim: NotRequired[bool]
     blanks: NotRequired[Blanks]
@@ -295,7 +296,7 @@ class InspectRequest(TypedDict):
 
 
 class Inspection(TypedDict):
-    """What was found in an uploaded file."""
+    """The result of the inspection of an uploaded file."""
 
     fileGuid: FileGuid
     format: Format
