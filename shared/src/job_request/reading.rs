@@ -45,7 +45,7 @@ pub struct ReadingRequest {
     #[serde(default)]
     #[schema(examples("#"), min_length = 1, max_length = 1)]
     comment: Option<String>,
-    /// GivenSheet of a workbook, by its name or its number: 1 is the first one. Without it, the first visible sheet is read.
+    /// Sheet of a workbook, by its name or its number: 1 is the first one. Without it, the first visible sheet is read.
     #[serde(default)]
     #[schema(value_type = Option<GivenSheet>)]
     sheet: Option<Value>,
