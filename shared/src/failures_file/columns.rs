@@ -257,7 +257,7 @@ mod tests {
             ("row,id,name,id\n", "two columns are called \"id\""),
             ("row,id,name,row\n", "two columns are called \"row\""),
             ("row,id,\"name\n1,2,3\n", "check it for a quote that is not closed"),
-            ("PK\u{3}\u{4}\n", "zip archive"),
+            ("%PDF-1.7\n", "PDF document"),
             ("r\0o\0w\0,\0i\0d\0", "UTF-16"),
         ] {
             let error = find(file, &columns).unwrap_err();

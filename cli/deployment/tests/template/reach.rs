@@ -34,13 +34,13 @@ const SHARED: [(&str, &[&str]); 13] = [
     ),
     (
         "create-job",
-        &["header.rs", "chunk/chain.rs", "chunk/chunk_reader.rs", "chunk/ending.rs", "events", "webhooks/messages.rs"],
+        &["header", "chunk/chain.rs", "chunk/chunk_reader.rs", "chunk/ending.rs", "events", "webhooks/messages.rs"],
     ),
-    ("complete-job", &["header.rs", "chunk/chain.rs", "chunk/chunk_reader.rs", "events", "webhooks/messages.rs"]),
+    ("complete-job", &["header", "chunk/chain.rs", "chunk/chunk_reader.rs", "events", "webhooks/messages.rs"]),
     (
         "jobs-api",
         &[
-            "header.rs",
+            "header",
             "job_request",
             "chunk/ending.rs",
             "events/document.rs",
@@ -53,7 +53,7 @@ const SHARED: [(&str, &[&str]); 13] = [
     ("deliver", &["webhooks", "events/document.rs"]),
     ("dead-letters", &["ports.rs"]),
     ("image-handler", &[]),
-    ("inspect", &["header.rs", "inspection", "job_request"]),
+    ("inspect", &["header", "inspection", "job_request"]),
     ("upload", &[]),
     ("web", &[]),
 ];

@@ -102,9 +102,9 @@ fn every_refusal_has_a_code_and_a_message() {
              that.",
         ),
         (
-            refusal(b"\xff\xfea\0", Extent::Start),
+            refusal(b"a\0,\0b\0\n\0", Extent::Start),
             "file_not_utf8",
-            "The file is written in UTF-16, not UTF-8 (detected at byte 0). \
+            "The file is written in UTF-16, not UTF-8 (detected at byte 1). \
              Save it as \"CSV UTF-8\", or in UTF-8, and upload it again.",
         ),
     ];

@@ -271,7 +271,9 @@ fn a_time_without_an_instant_fails_its_row() {
     }
     assert_eq!(data(&berlin, "id,at", "2,13.2.2024 18:30"), json!({"id": "2", "at": "2024-02-13T18:30:00+01:00"}));
     assert_eq!(data(&open, "id,at", "3,2024-02-13T18:30:00Z"), json!({"id": "3", "at": "2024-02-13T18:30:00Z"}));
-    assert_eq!(with(base(), json!({"timeZone": "Europe/Bonn"})).check()[0].code, "invalid_time_zone");
+    let unknown = json!({"dataset": "d", "key": "id", "timeZone": "Europe/Bonn"});
+    let unknown: ImportOptions = serde_json::from_value(unknown).unwrap();
+    assert_eq!(unknown.check()[0].code, "invalid_time_zone");
 }
 
 #[test]
