@@ -29,6 +29,8 @@ pub struct Limits {
     pub part_bytes: u64,
     /// Maximum number of cells that are read.
     pub cells: u64,
+    /// Maximum number of cells without a value among them.
+    pub blank_cells: u64,
 }
 
 impl Default for Limits {
@@ -42,6 +44,7 @@ impl Default for Limits {
             string_events: 64_000_000,
             part_bytes: 8 << 20,
             cells: 50_000_000,
+            blank_cells: 16_000_000,
         }
     }
 }

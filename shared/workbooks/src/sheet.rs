@@ -44,8 +44,9 @@ pub(crate) struct Context<'a> {
     pub(crate) strings: &'a SharedStrings,
     pub(crate) formats: &'a [NumberFormat],
     pub(crate) dates: DateSystem,
-    /// Maximum number of cells.
+    /// Maximum number of cells, and of those without a value.
     pub(crate) cells: u64,
+    pub(crate) blank_cells: u64,
     /// Maximum number of columns that are read.
     pub(crate) max_columns: usize,
 }
@@ -58,6 +59,7 @@ pub(crate) struct SheetReader<'a, R: Read> {
     /// Index of the next cell's column, if the cell does not name it.
     column: usize,
     cells: u64,
+    blank_cells: u64,
     events: u64,
     /// Size of the texts of the current row.
     row_bytes: usize,
@@ -76,6 +78,7 @@ impl<'a, R: Read> SheetReader<'a, R> {
             row: Row::default(),
             column: 0,
             cells: 0,
+            blank_cells: 0,
             events: 0,
             row_bytes: 0,
             text: String::new(),
@@ -157,7 +160,9 @@ impl<'a, R: Read> SheetReader<'a, R> {
         let has_formula = self.read_content()?;
         let is_empty = self.text.is_empty() && !has_formula;
         if is_empty {
-            return Ok(());
+            self.blank_cells += 1;
+            let is_within = self.blank_cells <= self.context.blank_cells;
+            return if is_within { Ok(()) } else { Err(WorkbookError::TooMany("cells without a value")) };
         }
         if column >= self.context.max_columns {
             self.row.is_truncated = true;

@@ -109,11 +109,12 @@ impl<R: Read + Seek> Workbook<R> {
         visit: impl FnMut(&Row) -> ControlFlow<()>,
     ) -> Result<(), WorkbookError> {
         let name = self.sheet(choice)?.part.clone();
-        let Limits { sheet_bytes, cells, .. } = *self.archive.limits();
+        let Limits { sheet_bytes, cells, blank_cells, .. } = *self.archive.limits();
         let dates = self.package.dates;
         let part = self.archive.part(&name, sheet_bytes)?;
         let part = part.ok_or_else(|| WorkbookError::damaged("the part of a sheet is missing"))?;
-        let context = Context { strings: &self.strings, formats: &self.formats, dates, cells, max_columns };
+        let (strings, formats) = (&self.strings, self.formats.as_slice());
+        let context = Context { strings, formats, dates, cells, blank_cells, max_columns };
         SheetReader::new(part, context).read(visit)
     }
 }

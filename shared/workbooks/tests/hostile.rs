@@ -126,6 +126,11 @@ fn hostile_workbooks_are_refused_in_bounded_memory() {
     // Rows and cells.
     assert!(is_damaged(sheet(&[("<row/>", 20 * mib)])));
     assert!(is_damaged(sheet(&[("<x/>", 20 * mib)])));
+    assert!(is_damaged(sheet(&[("<row><c>", 1), ("<a/>", 12 * mib), ("</c></row>", 1)])));
+    assert_eq!(sheet(&[("<row><c t=\"inlineStr\"><is>", 1), ("<r/>", 2 * mib)]), Err(WorkbookError::TextTooLong));
+    assert!(is_damaged(read(STRINGS, &[("<sst>", 1), ("<x/>", 40 * mib)])));
+    // Memory that is reused for the next row.
+    assert_eq!(sheet(&[("<row><c r=\"NTP1\" t=\"str\"><f/></c></row>", 4_000)]), Ok(10));
     let far = "<row r=\"1\"><c r=\"XFD1\"><v>1</v></c></row><row r=\"1048576\"><c r=\"A1048576\"><v>1</v></c></row>";
     assert_eq!(sheet(&[(far, 1)]), Ok(2));
     let amplified = [("<sst><si><t>", 1), ("x", 130_000), ("</t></si></sst>", 1)];

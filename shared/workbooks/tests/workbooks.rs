@@ -173,10 +173,17 @@ fn a_sheet_has_a_limited_number_of_cells() {
     let mut writer = Writer::new();
     let sheet = writer.add_worksheet();
     (0..5).for_each(|row| _ = sheet.write(row, 0, row).unwrap());
-    let limits = Limits { cells: 4, ..Limits::default() };
-    let mut workbook = Workbook::open(Cursor::new(writer.save_to_buffer().unwrap()), limits).unwrap();
-    let read = workbook.for_each_row(&SheetChoice::FirstVisible, 1, |_| ControlFlow::Continue(()));
-    assert_eq!(read, Err(WorkbookError::TooManyCells(4)));
+    let bold = Format::new().set_bold();
+    (0..3).for_each(|row| _ = sheet.write_blank(row, 1, &bold).unwrap());
+    let bytes = writer.save_to_buffer().unwrap();
+    let read = |limits| {
+        let mut workbook = Workbook::open(Cursor::new(bytes.clone()), limits).unwrap();
+        workbook.for_each_row(&SheetChoice::FirstVisible, 1, |_| ControlFlow::Continue(()))
+    };
+    let limits = Limits { cells: 8, blank_cells: 3, ..Limits::default() };
+    assert_eq!(read(limits), Ok(()));
+    assert_eq!(read(Limits { cells: 7, ..limits }), Err(WorkbookError::TooManyCells(7)));
+    assert_eq!(read(Limits { blank_cells: 2, ..limits }), Err(WorkbookError::TooMany("cells without a value")));
 }
 
 #[test]
