@@ -41,7 +41,7 @@ impl Default for Limits {
             string_bytes: 256 << 20,
             strings: 4_000_000,
             string_text_bytes: 64 << 20,
-            string_events: 64_000_000,
+            string_events: 32_000_000,
             part_bytes: 8 << 20,
             cells: 50_000_000,
             blank_cells: 16_000_000,
