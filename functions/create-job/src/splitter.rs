@@ -9,6 +9,7 @@ use longshore_domain::group::{ChunkPlan, GroupPlan};
 use longshore_domain::job::{Job, JobError, Preparation, SourceFile, Status, Stop, Transition};
 use longshore_domain::message::CreateMessage;
 use longshore_domain::ports::{Files, PortResult, Queues, Store};
+use longshore_domain::preset::LearntFrom;
 use longshore_domain::timestamp::Timestamp;
 
 use crate::group_builder::messages;
@@ -94,10 +95,15 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
             return Ok(());
         }
         let definition = self.ports.store.definition(job.job_id).await?;
-        if let Some((dataset, learnt)) = definition.and_then(|definition| learnt_preset(job, &definition)) {
-            self.ports.store.put_preset(&dataset, &learnt).await?;
+        let Some((dataset, learnt)) = definition.and_then(|definition| learnt_preset(job, &definition)) else {
+            return Ok(());
+        };
+        // An export that comes back must not replace the mapping of the usual files.
+        let known = self.ports.store.presets(&dataset).await?;
+        if known.iter().any(|known| known.from == LearntFrom::Export && known.preset.includes(&learnt.preset)) {
+            return Ok(());
         }
-        Ok(())
+        self.ports.store.put_preset(&dataset, &learnt).await
     }
 
     /// Makes the item count final. Requests completion if every group is already done.

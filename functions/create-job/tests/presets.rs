@@ -102,5 +102,10 @@ async fn an_export_teaches_its_headings() {
     assert_eq!(world.presets().await, []);
     assert_eq!(world.export(2, &[("id", "id"), ("email", "E-Mail")]).await, SplitEnd::Ended);
     let expected = json!({ "key": null, "columns": { "E-Mail": "email" }, "values": {} });
-    assert_eq!(world.presets().await, [(LearntFrom::Export, 2, expected)]);
+    assert_eq!(world.presets().await, [(LearntFrom::Export, 2, expected.clone())]);
+    // The same export comes back: the mapping of the usual files stays.
+    world.import(3, "Nr\n1\n", &json!({ "columns": { "Nr": "id" } })).await;
+    world.import(4, "id,E-Mail\n1,a\n", &json!({ "columns": { "E-Mail": "email" } })).await;
+    let usual = json!({ "key": "id", "columns": { "Nr": "id" }, "values": {} });
+    assert_eq!(world.presets().await, [(LearntFrom::Import, 3, usual), (LearntFrom::Export, 2, expected)]);
 }

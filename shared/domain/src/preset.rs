@@ -96,6 +96,12 @@ impl Preset {
         self.counts(&columns.iter().map(String::as_str).collect()).contains_key(property)
     }
 
+    /// Returns true if it maps columns as `other` does, which maps some, and replaces no cell.
+    pub fn includes(&self, other: &Self) -> bool {
+        let is_same = |(column, property): (&String, &Option<String>)| self.columns.get(column) == Some(property);
+        !other.columns.is_empty() && other.values.is_empty() && other.columns.iter().all(is_same)
+    }
+
     /// Returns true if it maps no column and replaces no cell.
     pub fn maps_nothing(&self) -> bool {
         self.columns.is_empty() && self.values.is_empty()
