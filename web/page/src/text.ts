@@ -104,6 +104,13 @@ export function fieldReason({ pointer, code, detail }: FieldError): string {
   return text.badFields[`${pointer} ${code}`] ?? text.badFields[code] ?? detail;
 }
 
+/** Returns a sentence of the API without what people cannot use, or read in the page's words above it. */
+export function apiMessage(message: string): string {
+  return message
+    .replace(/ \(detected at byte \d+\)/, "")
+    .replace(/^columns without a property in the schema are imported as text: /, "");
+}
+
 /** Returns the reason of an occurrence that made no job. */
 export function occurrenceReason({ reason, code, detail }: Occurrence): string {
   const { reasons, failures } = text.schedules.occurrences;

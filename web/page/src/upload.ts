@@ -27,9 +27,9 @@ export class Upload {
   /** Returns the reason to refuse a file, or null. */
   refusal(file: File): string | null {
     if (file.size === 0) return text.file.empty;
-    const extension = file.name.split(".").pop() ?? "";
-    const isAccepted = this.fileTypes.includes(`.${extension.toLowerCase()}`);
-    return isAccepted ? null : text.file.wrongType(this.fileTypes);
+    const extension = file.name.split(".").pop()?.toLowerCase() ?? "";
+    const isAccepted = this.fileTypes.includes(`.${extension}`);
+    return isAccepted ? null : text.file.wrongType(this.fileTypes, extension);
   }
 
   /** Starts to send a file instead of the previous one. */

@@ -49,7 +49,7 @@ const SHARED: [(&str, &[&str]); 13] = [
             "../schedules/src/fire.rs",
         ],
     ),
-    ("prepare", &["chunk/ending.rs"]),
+    ("prepare", &["header", "chunk/ending.rs"]),
     ("deliver", &["webhooks", "events/document.rs"]),
     ("dead-letters", &["ports.rs"]),
     ("image-handler", &[]),

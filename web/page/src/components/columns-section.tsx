@@ -35,7 +35,6 @@ function PresetNotice({ plan }: { plan: ImportPlan }) {
       </div>
       <button
         type="button"
-        class="plain"
         onClick={() => {
           plan.usesPreset.value = !isUsed;
         }}

@@ -2,7 +2,7 @@
 
 import { ProblemError } from "longshore-client";
 import { sessionState } from "../session";
-import { fieldReason, text } from "../text";
+import { apiMessage, fieldReason, text } from "../text";
 
 export function ErrorNotice({ error, retry }: { error: unknown; retry?: (() => void) | undefined }) {
   // Hidden while the page asks to sign in, because the ended session is the cause.
@@ -51,13 +51,13 @@ interface CodeMessageProps {
 
 /** The text for a code: the page's words, the API's sentence, or both. */
 export function CodeMessage({ words, message }: CodeMessageProps) {
-  if (!words) return <>{message}</>;
+  if (!words) return <>{apiMessage(message)}</>;
   if (!words.endsWith(":")) return <>{words}</>;
   return (
     <>
       {withoutColon(words)}
       <small class="api-message quiet" lang="en">
-        {message}
+        {apiMessage(message)}
       </small>
     </>
   );

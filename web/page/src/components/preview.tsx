@@ -13,15 +13,18 @@ interface Props {
   table: FileTable;
   /** The properties of the columns; null for those that are left out. */
   properties: readonly (string | null)[];
+  /** The names of the workbook's other sheets; empty for other files. */
+  otherSheets: readonly string[];
   /** True while the file is read again. */
   isStale: boolean;
 }
 
-export function Preview({ table, properties, isStale }: Props) {
+export function Preview({ table, properties, otherSheets, isStale }: Props) {
   const t = text.preview;
   const { columns, rows } = table;
   const [showsAll, setShowsAll] = useState(false);
-  const shown = showsAll ? rows : firstRows(rows);
+  const first = firstRows(rows);
+  const shown = showsAll ? rows : first;
   const hasProblems = shown.some(({ problem }) => problem !== null);
   const hasSheet = haveSheetRows(rows);
   if (columns.length === 0 && rows.length === 0) return null;
@@ -31,7 +34,12 @@ export function Preview({ table, properties, isStale }: Props) {
         {t.title}
         {isStale && <small class="quiet"> {text.inspection.again}</small>}
       </h2>
-      {rows.length === 0 && <p class="quiet">{t.none}</p>}
+      {rows.length === 0 && (
+        <p class="quiet">
+          {t.none}
+          {otherSheets.length > 0 && ` ${t.otherSheets(otherSheets)}`}
+        </p>
+      )}
       {rows.length > 0 && (
         <Table
           caption={t.caption}
@@ -65,7 +73,7 @@ export function Preview({ table, properties, isStale }: Props) {
           ))}
         </Table>
       )}
-      {rows.length > SHOWN && (
+      {rows.length > first.length && (
         <button type="button" class="plain more-rows" onClick={() => setShowsAll(!showsAll)}>
           {showsAll ? t.fewer : t.all(rows.length)}
         </button>

@@ -1,10 +1,11 @@
 /** Questions about how cells are meant: columns that can be read in two ways, the century, and the time zone. */
 
 import { useId, useState } from "preact/hooks";
-import type { ColumnQuestion, Notation } from "../file/questions";
+import { type ColumnQuestion, type Notation, withCentury } from "../file/questions";
 import type { ImportPlan } from "../plan";
 import { dayOf, text } from "../text";
 import { ownTimeZone, timeZones } from "../time-zones";
+import { Wrong } from "./option-fields";
 
 /** Limits of the first year of two-digit years. */
 const MIN_YEAR = 1000;
@@ -21,6 +22,7 @@ export function Questions({ plan }: { plan: ImportPlan }) {
         <ColumnField
           key={question.column}
           question={question}
+          pivotYear={plan.pivotYear.value}
           answer={plan.answers.value.get(question.column)}
           onAnswer={(notation) => plan.answer(question.column, notation)}
         />
@@ -31,11 +33,13 @@ export function Questions({ plan }: { plan: ImportPlan }) {
 
 interface ColumnFieldProps {
   question: ColumnQuestion;
+  /** The first year of two-digit years; null while it is not known. */
+  pivotYear: number | null;
   answer: Notation | undefined;
   onAnswer: (notation: Notation) => void;
 }
 
-function ColumnField({ question, answer, onAnswer }: ColumnFieldProps) {
+function ColumnField({ question, pivotYear, answer, onAnswer }: ColumnFieldProps) {
   const t = text.questions;
   const name = useId();
   const { column, cell, readings } = question;
@@ -49,7 +53,7 @@ function ColumnField({ question, answer, onAnswer }: ColumnFieldProps) {
             <span>{t.notations[notation]}</span>
           ) : (
             <span>
-              {question.kind === "date" ? dayOf(value, !question.isYearShort) : value}
+              {question.kind === "date" ? day(question, value, pivotYear) : value}
               <small>{t.because[notation]}</small>
             </span>
           )}
@@ -59,10 +63,20 @@ function ColumnField({ question, answer, onAnswer }: ColumnFieldProps) {
   );
 }
 
+/** Returns a reading as a day, without its year while the century is not known. */
+function day({ cell, isYearShort }: ColumnQuestion, value: string, pivotYear: number | null): string {
+  const isYearKnown = !isYearShort || cell?.includes(value.slice(0, 4));
+  if (isYearKnown || pivotYear === null) return dayOf(value, Boolean(isYearKnown));
+  return dayOf(withCentury(value, pivotYear), true);
+}
+
 /** The century of two-digit years. */
 function PivotYear({ plan }: { plan: ImportPlan }) {
   const t = text.questions;
   const [entry, setEntry] = useState(String(plan.pivotYear.value ?? ""));
+  const [isLeft, setIsLeft] = useState(false);
+  // A year that is being typed is not wrong yet.
+  const isWrong = entry !== "" && !isFirstYear(entry) && (isLeft || entry.length > 4);
   return (
     <div class="fields">
       <label>
@@ -72,18 +86,25 @@ function PivotYear({ plan }: { plan: ImportPlan }) {
           min={MIN_YEAR}
           max={MAX_YEAR}
           value={entry}
-          aria-describedby="pivot-year-hint"
+          aria-invalid={isWrong ? "true" : undefined}
+          aria-describedby={isWrong ? "pivot-year-hint pivot-year-wrong" : "pivot-year-hint"}
+          onBlur={() => setIsLeft(true)}
           onInput={(event) => {
-            setEntry(event.currentTarget.value);
-            const year = Number(event.currentTarget.value);
-            const isYear = Number.isInteger(year) && year >= MIN_YEAR && year <= MAX_YEAR;
-            if (isYear) plan.pivotYear.value = year;
+            const { value } = event.currentTarget;
+            setEntry(value);
+            if (isFirstYear(value)) plan.pivotYear.value = Number(value);
           }}
         />
         <small id="pivot-year-hint">{t.pivotYearHint}</small>
+        <Wrong id="pivot-year-wrong" messages={isWrong ? [t.pivotYearRange(MIN_YEAR, MAX_YEAR)] : []} />
       </label>
     </div>
   );
+}
+
+function isFirstYear(entry: string): boolean {
+  const year = Number(entry);
+  return Number.isInteger(year) && year >= MIN_YEAR && year <= MAX_YEAR;
 }
 
 /** The zone of times that name none. Nothing is chosen until the user does. */

@@ -38,9 +38,7 @@ export function Result({ job, onReopened }: { job: Job; onReopened: () => void }
       {job.undoneBy ? (
         <Undone job={job} undo={job.undoneBy} />
       ) : (
-        job.status === "completed" &&
-        failed === 0 &&
-        job.jobType !== "export" && <p class="notice good">{successText(job)}</p>
+        job.status === "completed" && failed === 0 && job.jobType !== "export" && <Success job={job} />
       )}
       {failed > 0 && isCheck(job) && <CheckedBad job={job} />}
       {failed > 0 && !isCheck(job) && !job.undoes && !job.undoneBy && job.source?.kind !== "dataset" && (
@@ -57,6 +55,12 @@ export function Result({ job, onReopened }: { job: Job; onReopened: () => void }
       )}
     </>
   );
+}
+
+/** That no item failed, or that there was none. */
+function Success({ job }: { job: Job }) {
+  if (job.itemCount > 0 || job.undoes) return <p class="notice good">{successText(job)}</p>;
+  return <p class="notice">{job.source?.kind === "file" ? text.job.noRows : text.job.noItems}</p>;
 }
 
 function successText(job: Job): string {

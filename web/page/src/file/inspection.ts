@@ -10,6 +10,11 @@ export function isWorkbook({ prepared }: Pick<Inspection, "prepared">): boolean 
   return prepared?.form === "workbook";
 }
 
+/** Returns the sheets of a workbook that are not read. */
+export function otherSheets({ prepared }: Pick<Inspection, "prepared">): { name: string; hidden: boolean }[] {
+  return prepared?.sheets.filter(({ name }) => name !== prepared.sheet) ?? [];
+}
+
 /** Returns a reading without the members that are undefined, so that equal readings have equal texts. */
 export function withGiven(reading: GivenReading, change: GivenReading): GivenReading {
   const members = Object.entries({ ...reading, ...change }).filter(([, value]) => value !== undefined);

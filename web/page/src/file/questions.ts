@@ -25,12 +25,14 @@ type Found = Pick<Inspection, "columns" | "error">;
 type Column = Inspection["columns"][number];
 
 /** Errors that a notation of a column solves. */
-const ASKED = ["ambiguous_column", "conflicting_column"];
+const SOLVED = ["ambiguous_column", "conflicting_column"];
+/** Errors of notations. The server reports one of them, also if other columns have an open question. */
+const ASKED = [...SOLVED, "pivot_year_missing", "time_zone_missing"];
 const NOTATIONS = { number: [",", "."], date: ["dmy", "mdy", "ymd"] } as const;
 
 /**
  * Returns the questions that must be answered, and those that were. A column without a question of its own is asked only
- * if the error concerns no other.
+ * if a notation solves the error, and the error concerns no other.
  *
  * @param fields Schema's fields. A column without a field is text, and not asked.
  * @param properties Properties of the columns; null for those that are left out.
@@ -41,7 +43,8 @@ export function columnQuestions(
   properties: readonly (string | null)[],
   answers: Answers,
 ): ColumnQuestion[] {
-  const isAsked = error !== null && ASKED.includes(error.code);
+  const code = error?.code ?? "";
+  const [isSolved, isAsked] = [SOLVED.includes(code), ASKED.includes(code)];
   const kinds = new Map(fields.map(({ name, kind }) => [name, kind]));
   const converted = columns.flatMap((column, at) => {
     const property = properties[at] ?? null;
@@ -52,7 +55,7 @@ export function columnQuestions(
   const isOpen = own.some(({ column }) => !answers.has(column));
   const others = converted.filter(({ column }) => !own.some((question) => question.column === column.name));
   const plain = others.flatMap(({ column, kind }) =>
-    answers.has(column.name) || (isAsked && !isOpen) ? plainQuestion(column, kind) : [],
+    answers.has(column.name) || (isSolved && !isOpen) ? plainQuestion(column, kind) : [],
   );
   return [...own.filter(({ column }) => isAsked || answers.has(column)), ...plain];
 }
@@ -73,6 +76,14 @@ function plainQuestion({ name, notation }: Column, kind: Field["kind"]): ColumnQ
   if (notation !== null || (kind !== "number" && kind !== "date")) return [];
   const readings = NOTATIONS[kind].map((notation) => ({ notation, value: null }));
   return [{ column: name, kind, cell: null, isYearShort: false, readings }];
+}
+
+/** Returns a date of ISO 8601 with the year of a two-digit year, which is one of the 100 years from the first year. */
+export function withCentury(date: string, firstYear: number): string {
+  const year = Number(date.slice(0, 4));
+  if (!/^\d{4}-/.test(date)) return date;
+  const full = firstYear + ((((year - firstYear) % 100) + 100) % 100);
+  return `${full}${date.slice(4)}`;
 }
 
 function isNotation(text: string): text is Notation {

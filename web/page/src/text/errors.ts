@@ -21,7 +21,10 @@ export const errorText = {
     NotFoundError: CHANGED,
   } as Record<string, [string, string]>,
 
-  /** Errors and warnings of a whole job, by code. A colon at the end asks for the API's own sentence. */
+  /**
+   * Errors and warnings of a whole job, by code. A colon at the end asks for the API's own sentence. Codes whose
+   * sentence says all, such as `file_binary` and `file_not_a_table`, are absent.
+   */
   jobCodes: {
     canceled: "It was canceled.",
     deleted: "It was deleted.",
@@ -30,9 +33,8 @@ export const errorText = {
     split_failed: "The file could not be read completely. This is an error on our side.",
     completion_failed: "The report could not be written. This is an error on our side.",
     file_empty: "The file is empty.",
-    file_binary: "The file is not a text file:",
-    file_not_a_table: "The file is text, but not a table:",
-    file_not_utf8: 'The file is not encoded in UTF-8. Save it as "CSV UTF-8", and import it again.',
+    file_not_utf8:
+      "The file is UTF-16 or UTF-32 without a byte order mark, or its header has unreadable characters:",
     archive_damaged: "The compressed file is damaged:",
     archive_too_large: "The compressed file is too large when it is unpacked:",
     archive_not_one_file: "The archive does not contain exactly one file:",

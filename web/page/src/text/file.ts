@@ -2,6 +2,24 @@
 
 import { listed, plural } from "./format";
 
+const MARKUP = "Open it in the spreadsheet program, save it as CSV and choose that.";
+
+/** What to do with files that are no tables, by the end of their names, in the words of the API. */
+const WRONG_TYPES = new Map([
+  [
+    "pdf",
+    "The file is a PDF document. Export the table as CSV from the program that created it and choose that.",
+  ],
+  ["html", `The file is a web page (HTML), not a table. ${MARKUP}`],
+  ["htm", `The file is a web page (HTML), not a table. ${MARKUP}`],
+  ["xml", `The file is an XML document, not a table. ${MARKUP}`],
+  [
+    "json",
+    "The name of JSON Lines must end in .jsonl or .ndjson. If the file is a JSON array, write each of its objects on a " +
+      "line of its own (JSON Lines) and choose that.",
+  ],
+]);
+
 export const fileText = {
   file: {
     title: "Import a file",
@@ -12,7 +30,10 @@ export const fileText = {
     uploading: (percent: number) => `Uploading, ${percent}%`,
     uploaded: "Uploaded",
     uploadProgress: "Upload",
-    wrongType: (types: readonly string[]) => {
+    wrongType: (types: readonly string[], extension: string) => {
+      // Other uploads, such as corrected rows, may not take JSON Lines.
+      const known = types.includes(".jsonl") ? WRONG_TYPES.get(extension) : undefined;
+      if (known) return known;
       const ends = `${types.slice(0, -1).join(", ")} or ${types.at(-1)}`;
       const workbooks = types.includes(".xlsx") ? " Save other workbooks as .xlsx." : "";
       return `This type of file cannot be read. The name must end in ${ends}.${workbooks}`;

@@ -1,6 +1,6 @@
 /** Texts about what was found in a file: how it is read, its first rows, and questions about its columns. */
 
-import { number, plural } from "./format";
+import { listed, number, plural } from "./format";
 
 export const inspectionText = {
   reading: {
@@ -58,6 +58,9 @@ export const inspectionText = {
     all: (rows: number) => `Show the first ${number(rows)} rows`,
     fewer: "Show fewer rows",
     none: "No row was found below the header.",
+    otherSheets: (sheets: readonly string[]) =>
+      `The file has ${plural(sheets.length, "more sheet", "more sheets")}: ${listed(sheets)}. ` +
+      'Choose another one under "Change how the file is read".',
   },
 
   findings: {
@@ -118,6 +121,7 @@ export const inspectionText = {
     },
     pivotYear: "First year of two-digit years",
     pivotYearHint: "They belong to the 100 years from this one: with 1950, 49 is 2049 and 50 is 1950.",
+    pivotYearRange: (first: number, last: number) => `Enter a year from ${first} to ${last}.`,
     timeZone: "Time zone of the times",
     timeZoneHint: "It is for times that name no zone, such as 13.2.2024 18:30.",
     timeZoneNone: "Choose a time zone",

@@ -69,6 +69,8 @@ export const jobText = {
     },
     fileRows: (count: number) => plural(count, "row", "rows"),
     allRight: "Every row succeeded.",
+    noRows: "The file has no rows.",
+    noItems: "There was nothing to process.",
     /** The import's state by its undo. */
     undone: {
       active: "This import is being undone.",

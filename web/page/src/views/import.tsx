@@ -11,6 +11,7 @@ import { ImportForm } from "../components/import-form";
 import { Preview } from "../components/preview";
 import { Questions } from "../components/questions";
 import { currentDraft, type Draft, FILE_TYPES, pick, remove, start, startedInBackground } from "../draft";
+import { otherSheets } from "../file/inspection";
 import { text } from "../text";
 
 export function ImportView() {
@@ -76,6 +77,9 @@ function Choices({ draft }: { draft: Draft }) {
           <Preview
             table={plan.table.value}
             properties={plan.properties.value}
+            otherSheets={otherSheets(answer).map(({ name, hidden }) =>
+              hidden ? text.reading.hidden(name) : name,
+            )}
             isStale={draft.isStale.value}
           />
         )}

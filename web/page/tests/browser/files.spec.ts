@@ -30,6 +30,7 @@ test("a file of another type is refused with a solution", async ({ page }) => {
   for (const [name, content, message] of [
     ["people.csv", "", "This file is empty."],
     ["people.docx", "id,name\n", "This type of file cannot be read."],
+    ["people.pdf", "%PDF-1.7", "Export the table as CSV"],
     ["people.xls", "id,name\n", "Save other workbooks as .xlsx."],
   ] as const) {
     await pick(page, name, content);
@@ -42,7 +43,7 @@ test("a file that is no table says so, and cannot be started", async ({ page }) 
   await open(page);
   for (const [content, message] of [
     ["%PDF-1.7", "PDF"],
-    ["<!doctype html><table></table>", "The file is text, but not a table"],
+    ["<!doctype html><table></table>", "The file is a web page (HTML), not a table."],
     ["\n\n", "The file is empty."],
   ] as const) {
     await pick(page, "people.csv", content);
@@ -134,7 +135,11 @@ test("the century of two-digit years is asked", async ({ page }) => {
   await pickSchema(page, JSON.stringify({ properties: { born: { type: "string", format: "date" } } }));
   await expect(page.getByText("Years have two digits.")).toBeVisible();
   await expect(startButton(page)).toBeDisabled();
-  await page.getByLabel("First year of two-digit years").fill("1930");
+  const year = page.getByLabel("First year of two-digit years");
+  await year.fill("19500");
+  await expect(page.getByText("Enter a year from 1000 to 9900.")).toBeVisible();
+  await year.fill("1930");
+  await expect(page.getByText("Enter a year from 1000 to 9900.")).toHaveCount(0);
   await expect(startButton(page)).toBeEnabled();
   const [request] = await Promise.all([page.waitForRequest("**/api/jobs"), start(page)]);
   expect(request.postDataJSON().options.pivotYear).toBe(1930);

@@ -2,7 +2,7 @@
 
 import type { Inspection } from "longshore-client";
 import { expect, test } from "vitest";
-import { type Answers, columnQuestions, notationsOption } from "../../src/file/questions";
+import { type Answers, columnQuestions, notationsOption, withCentury } from "../../src/file/questions";
 import type { Field } from "../../src/file/schema";
 import { dayOf } from "../../src/text";
 
@@ -114,6 +114,26 @@ test.each<[string, Asked, string[]]>([
     },
     ["price"],
   ],
+  [
+    "an open question stays while the century is missing",
+    {
+      columns: [DATES, NUMBERS, column("mixed")],
+      kinds: { date: "date", price: "number", mixed: "number" },
+      code: "pivot_year_missing",
+      answers: new Map([["price", "."]]),
+    },
+    ["date", "price"],
+  ],
+  [
+    "a missing time zone asks no column without a question",
+    {
+      columns: [DATES, column("mixed")],
+      kinds: { date: "date", mixed: "number" },
+      code: "time_zone_missing",
+      answers: new Map([["date", "dmy"]]),
+    },
+    ["date"],
+  ],
   ["other errors ask nothing", { columns: [DATES], kinds: { date: "date" }, code: "file_empty" }, []],
 ])("%s", (_, given, expected) => {
   expect(names(given)).toEqual(expected);
@@ -130,6 +150,19 @@ test("answers become the notations of properties", () => {
     since: { dateOrder: "dmy" },
     price: { decimalSeparator: "," },
   });
+});
+
+test("a two-digit year is one of the 100 years from the first year", () => {
+  const of = (firstYear: number) => withCentury("1963-02-01", firstYear);
+  expect([of(1930), of(1963), of(1964), of(2000)]).toEqual([
+    "1963-02-01",
+    "1963-02-01",
+    "2063-02-01",
+    "2063-02-01",
+  ]);
+  expect(withCentury("2049-02-01T18:30:00", 1950)).toBe("2049-02-01T18:30:00");
+  expect(withCentury("2063-02-01", 1930)).toBe("1963-02-01");
+  expect(withCentury("soon", 1930)).toBe("soon");
 });
 
 test("a date is a day in words", () => {

@@ -6,6 +6,7 @@ import { expect, test, vi } from "vitest";
 import { undoState } from "../../src/components/status";
 import { deletion } from "../../src/deletion";
 import {
+  apiMessage,
   failureReason,
   fieldReason,
   jobAnnouncement,
@@ -203,6 +204,20 @@ test("an occurrence without a job has its reason, and refused options have the A
   expect(of({ code: "too_many_jobs", detail: "the limit" })).toBe("the limit");
   expect(of({ code: "options_refused", detail: "/options/team: team is required" })).toBe(
     "The job type no longer accepts the options of the job: /options/team: team is required",
+  );
+});
+
+test("a sentence of the API has no byte offsets, and repeats no heading", () => {
+  expect(apiMessage("The file is a PDF document, not text (detected at byte 0). Export it.")).toBe(
+    "The file is a PDF document, not text. Export it.",
+  );
+  expect(apiMessage('columns without a property in the schema are imported as text: "city"')).toBe('"city"');
+  expect(apiMessage('"age" has no value')).toBe('"age" has no value');
+});
+
+test("a workbook without rows below its header names its other sheets", () => {
+  expect(text.preview.otherSheets(["Data", "Lists (hidden)"])).toBe(
+    'The file has 2 more sheets: Data, Lists (hidden). Choose another one under "Change how the file is read".',
   );
 });
 
