@@ -18,7 +18,7 @@ test("a sheet of a workbook is chosen", async ({ page }) => {
   await open(page);
   await pick(page, `${dataset}.xlsx`, corpus("workbooks/several-sheets.xlsx"));
   await expect(page.getByText('Workbook, sheet "Cover"')).toBeVisible();
-  await page.getByText("Change how the file is read").click();
+  await page.getByText("Change how the file is read", { exact: true }).click();
   await expect(page.getByLabel("Sheet", { exact: true }).locator("option")).toHaveText([
     /^Found: Cover|^Find/,
     "Cover",

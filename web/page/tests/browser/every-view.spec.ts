@@ -36,7 +36,7 @@ test("every view passes axe and fits a phone", async ({ page }) => {
   await pick(page, "dates.csv", corpus("values/dates-ambiguous.csv"));
   await pickSchema(page, DATES);
   await expect(page.getByText("Answer a question before you start")).toBeVisible();
-  await page.getByText("Change how the file is read").click();
+  await page.getByText("Change how the file is read", { exact: true }).click();
   await page.getByLabel("Header row").selectOption("Another row");
   await expect(page.getByLabel("Number of the header row")).toBeVisible();
   await accessible(page, "questions");
