@@ -11,6 +11,7 @@ use longshore_domain::ids::JobId;
 use longshore_domain::outcome::Rejection;
 use longshore_domain::records::{Delimiter, Dialect, Format, csv_records};
 use longshore_domain::tenant::TenantId;
+use longshore_domain::text::CELL_ERROR;
 use longshore_domain::work_file::{End, Entry};
 use longshore_testing::{MemoryFiles, MemoryRecords};
 use serde_json::{Value, json};
@@ -68,6 +69,10 @@ fn imported(record: &[u8], columns: &[String]) {
     let shape = Shape::Record { format: Format::Csv, columns, bytes: record, unterminated: false };
     let cells = oracle::records(b',', record).into_iter().next().unwrap_or_default();
     let key = cells.first().map_or(0, Vec::len);
+    // A cell without a value in a prepared sheet fails its row, except in a delete that does not read it.
+    if cells.iter().any(|cell| cell.starts_with(CELL_ERROR.to_string().as_bytes())) {
+        return;
+    }
     let valid = std::str::from_utf8(record).is_ok() && cells.len() == columns.len() && (1..=1024).contains(&key);
     for mode in ["upsert", "insert", "delete", "validate"] {
         let outcome = outcome(shape, &json!({ "dataset": "d", "key": "c0", "mode": mode }));
@@ -77,7 +82,13 @@ fn imported(record: &[u8], columns: &[String]) {
     let schema = json!({ "properties": { "c0": { "type": "integer" }, "c1": { "type": ["number", "boolean"] }, "c2": { "maxLength": 2 } } });
     let validated = outcome(shape, &json!({ "dataset": "d", "key": "c0", "schema": schema, "mode": "validate" }));
     assert!(valid || validated != Outcome::Ok(()), "a schema makes an invalid row valid");
-    let is_integer = |cell: &Vec<u8>| String::from_utf8_lossy(cell).trim().parse::<i128>().is_ok();
+    let is_integer = |cell: &Vec<u8>| {
+        let text = String::from_utf8_lossy(cell);
+        // Separators of groups, or one before no digit.
+        let is_digit = |c: &char| !matches!(c, '.' | ',' | '\'' | '\u{2019}') && !c.is_whitespace();
+        let digits: String = text.replace('\u{2212}', "-").chars().filter(is_digit).collect();
+        digits.parse::<i128>().is_ok()
+    };
     assert!(validated != Outcome::Ok(()) || is_integer(&cells[0]), "{:?} is not an integer", cells[0]);
 }
 
