@@ -2,7 +2,7 @@
 
 use longshore::chunk::{complete_if_done, roll_up, stop_job};
 use longshore::handler::Registry;
-use longshore::job_types::learnt_preset;
+use longshore::job_types::{export, import, learnt_preset};
 use longshore::ports::Ports;
 use longshore::telemetry;
 use longshore_domain::group::{ChunkPlan, GroupPlan};
@@ -91,7 +91,8 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
 
     /// Stores the mapping of the job as a preset of its dataset. The job has been split, so its header was accepted.
     async fn learn_preset(&self, job: &Job) -> PortResult<()> {
-        if job.generation > 0 || job.source.is_none() {
+        // A definition can be large, so it is not read for other job types.
+        if job.generation > 0 || ![import::NAME, export::NAME].contains(&job.job_type.as_str()) {
             return Ok(());
         }
         let definition = self.ports.store.definition(job.job_id).await?;

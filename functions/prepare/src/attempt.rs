@@ -119,9 +119,9 @@ impl<S: Store, Q: Queues, F: Files + MultipartFiles> Attempt<'_, S, Q, F> {
 
     /// Returns the limits of the conversion. The splitter holds a corrected file in memory.
     fn limits(&self) -> Limits {
-        let limits = Limits::default();
-        let most = if self.is_job_file() { self.preparer.max_file_bytes } else { CORRECTED_BYTES };
-        Limits { output_bytes: limits.output_bytes.min(self.preparer.max_file_bytes).min(most), ..limits }
+        let (limits, file_bytes) = (Limits::default(), self.preparer.max_file_bytes);
+        let most = if self.is_job_file() { file_bytes } else { file_bytes.min(CORRECTED_BYTES) };
+        Limits { output_bytes: limits.output_bytes.min(most), ..limits }
     }
 
     /// Returns the sheet that is read of a workbook. Of a corrected file, it is the first visible one.
