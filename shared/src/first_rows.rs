@@ -1,8 +1,24 @@
 //! The first rows of a CSV file, from which its job type decides what the options leave open.
 
-use longshore_domain::records::{Extent, Reading, Span};
+use longshore_domain::records::{CellKind, Extent, Reading, Span};
 
 use crate::handler::CellReader;
+
+/// A cell of the first rows.
+#[derive(Clone, Eq, PartialEq, Debug)]
+pub struct FirstCell {
+    /// The text that it shows.
+    pub text: String,
+    /// True for a number with a decimal point, or an error, of a workbook. The text of another cell can have a value in
+    /// the notation of its column.
+    pub has_type: bool,
+}
+
+impl From<&str> for FirstCell {
+    fn from(text: &str) -> Self {
+        Self { text: text.to_owned(), has_type: false }
+    }
+}
 
 /// Returns the cells of the rows in these bytes of a file, which begin with a row at `offset`. Leaves out a row that is
 /// cut off, is not text, or does not have a cell for each column.
@@ -12,7 +28,7 @@ pub(crate) fn first_rows(
     reading: Reading,
     columns: usize,
     extent: Extent,
-) -> Vec<Vec<String>> {
+) -> Vec<Vec<FirstCell>> {
     let mut cutter = reading.cutter(offset);
     let mut spans: Vec<Span> = Vec::new();
     cutter.feed(bytes, &mut |span| spans.push(span));
@@ -22,7 +38,11 @@ pub(crate) fn first_rows(
         let record = bytes.get((span.start - offset) as usize..(span.content_end - offset) as usize)?;
         let record = reading.encoding.decode(record).filter(|_| !span.unterminated)?;
         let cells = cells.read(record.as_bytes());
-        (cells.len() == columns).then(|| cells.utf8_texts().map(str::to_owned).collect())
+        let cell = |(kind, text): (CellKind<'_>, &[u8])| FirstCell {
+            text: String::from_utf8_lossy(text).into_owned(),
+            has_type: kind != CellKind::Text,
+        };
+        (cells.len() == columns).then(|| cells.kinds().map(cell).collect())
     };
     spans.into_iter().filter_map(row).collect()
 }
@@ -41,9 +61,13 @@ mod tests {
         let bytes = b"1;M\xfcller\r\n# comment\r\n2;a;b\n\n3;\"x;\n\"\n4;\"cut";
         let expected = [["1", "M\u{fc}ller"], ["3", "x;\n"]];
         for (extent, bytes) in [(Extent::Whole, &bytes[..]), (Extent::Start, bytes)] {
-            assert_eq!(first_rows(bytes, 7, reading, 2, extent), expected, "{extent:?}");
+            assert_eq!(
+                first_rows(bytes, 7, reading, 2, extent),
+                expected.map(|row| row.map(FirstCell::from)),
+                "{extent:?}"
+            );
         }
-        assert_eq!(first_rows(b"1;2", 0, reading, 2, Extent::Whole), [["1", "2"]]);
+        assert_eq!(first_rows(b"1;2", 0, reading, 2, Extent::Whole), [["1", "2"].map(FirstCell::from)]);
         assert!(first_rows(b"1;2", 0, reading, 2, Extent::Start).is_empty());
     }
 }

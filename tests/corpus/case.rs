@@ -32,6 +32,9 @@ pub(crate) struct Case {
 pub(crate) struct Row {
     pub(crate) row: u64,
     pub(crate) cells: Vec<String>,
+    /// True if a cell has no usable value.
+    #[serde(default)]
+    pub(crate) has_error: bool,
 }
 
 /// The typed values of a row.
@@ -49,10 +52,13 @@ pub(crate) struct Failing {
 }
 
 #[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
 struct Disagreement {
     row: u64,
     column: usize,
     ours: String,
+    #[serde(default)]
+    is_error: bool,
 }
 
 impl Case {
@@ -102,13 +108,14 @@ impl Case {
     /// The rows that are expected, with the cells that differ by design.
     pub(crate) fn rows(&self) -> Vec<Row> {
         let mut rows = self.rows.clone();
-        for Disagreement { row, column, ours } in &self.disagreements {
+        for Disagreement { row, column, ours, is_error } in &self.disagreements {
             let row = rows.iter_mut().find(|other| other.row == *row).unwrap();
             row.cells.resize(row.cells.len().max(*column), String::new());
             row.cells[*column - 1].clone_from(ours);
+            row.has_error |= is_error;
         }
         rows.iter_mut().for_each(|row| trim(&mut row.cells));
-        rows.retain(|row| !row.cells.is_empty());
+        rows.retain(|row| !row.cells.is_empty() || row.has_error);
         rows
     }
 

@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use longshore_domain::job::{Job, SourceFile, Status};
 use longshore_domain::records::Format;
-use longshore_domain::text::CELL_ERROR;
 use serde_json::{Map, Value, json};
 
 use crate::case::{Case, Row, assert_no_differences};
@@ -35,7 +34,7 @@ impl Expected {
             failing: rows
                 .iter()
                 .enumerate()
-                .filter(|(_, row)| row.cells.iter().any(|cell| cell.starts_with(CELL_ERROR)))
+                .filter(|(_, row)| row.has_error)
                 .map(|(index, row)| (number(index, row), "cell_error".to_owned()))
                 .chain(failing)
                 .collect(),

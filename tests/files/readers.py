@@ -15,12 +15,6 @@ from openpyxl.styles.numbers import is_date_format
 
 from core import CODECS, Item
 
-ERROR_MARK = "\ufdd0"
-SHOWN = ERROR_MARK + "the cell shows {}; correct its formula or its value"
-NO_RESULT = ERROR_MARK + "the formula has no stored result; open the workbook in Excel or LibreOffice, and save it"
-NOT_FINITE = ERROR_MARK + "the cell has no finite number"
-NO_DATE = ERROR_MARK + "the cell has a date that does not exist: before 1900, after 9999, or 29 February 1900"
-
 
 def read(item: Item) -> dict[str, Any]:
     """Returns what the manifest says about the content: expect, columns, rows, disagreements."""
@@ -174,8 +168,8 @@ def read_sheet(item: Item) -> dict[str, Any]:
             theirs = cell_text(cell.value)
             ours = our_text(cell, formulas_sheet.cell(cell.row, cell.column), theirs, texts)
             if ours is not None:
-                differences.append({"row": cell.row, "column": cell.column, "ours": ours[0], "theirs": theirs,
-                                    "because": ours[1]})
+                because = ours.pop("because")
+                differences.append({"row": cell.row, "column": cell.column, **ours, "theirs": theirs, "because": because})
             found.append(theirs)
         number = cells[0].row
         has_error = any(difference["row"] == number for difference in differences)
@@ -232,20 +226,25 @@ def duration_text(duration: dt.timedelta) -> str:
     return f"{text}.{rest:03}" if rest else text
 
 
-def our_text(cell: Any, formula: Any, theirs: str, texts: set[str]) -> tuple[str, str] | None:
+def our_text(cell: Any, formula: Any, theirs: str, texts: set[str]) -> dict[str, Any] | None:
     """Returns our text and the reason, where it differs by design. `texts` are the cells with a stored text."""
     if formula.data_type == "f" and cell.value is None and cell.coordinate not in texts:
-        return NO_RESULT, "a formula without a stored result is an error of its cell; openpyxl gives no value"
+        return error("", "a formula without a stored result is an error of its cell; openpyxl gives no value")
     if cell.data_type == "e":
         if is_date_format(cell.number_format):
-            return NO_DATE, "a date that does not exist; openpyxl gives #VALUE!"
-        return SHOWN.format(theirs), "an error is an error of its cell, not text"
+            return error("", "a date that does not exist; openpyxl gives #VALUE!")
+        return error(theirs, "an error is an error of its cell, not text")
     if theirs in ("Infinity", "-Infinity"):
-        return NOT_FINITE, "the number is too large for a cell; openpyxl reads it as infinite"
+        return error("", "the number is too large for a cell; openpyxl reads it as infinite")
     if isinstance(cell.value, str) and re.search("_x[0-9A-Fa-f]{4}_", theirs):
         ours = re.sub("_x([0-9A-Fa-f]{4})_", lambda found: chr(int(found[1], 16)), theirs)
-        return ours, "escaped characters are replaced; openpyxl leaves them"
+        return {"ours": ours, "because": "escaped characters are replaced; openpyxl leaves them"}
     return None
+
+
+def error(shown: str, because: str) -> dict[str, Any]:
+    """Returns a cell without a value, which fails its row, and the text that it shows."""
+    return {"ours": shown, "isError": True, "because": because}
 
 
 def stored_texts(data: bytes, position: int) -> set[str]:

@@ -10,7 +10,6 @@ use std::io::Write;
 use anyhow::{Context, ensure};
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use longshore_domain::text::CELL_ERROR;
 use longshore_tests::harness::watch::{Report, Watch};
 use serde_json::{Value, json};
 
@@ -57,9 +56,8 @@ fn import(case: &Case) -> Story {
 /// Checks a record of the first row with a key that no other row has.
 fn check_first_record(case: &Case, dataset: &str) -> Story {
     // Some rows fail by design.
-    let fails = |row: &Row| row.cells.iter().any(|cell| cell.starts_with(CELL_ERROR));
     let mut by_key: BTreeMap<String, Vec<Row>> = BTreeMap::new();
-    for row in case.rows().into_iter().filter(|row| !fails(row)) {
+    for row in case.rows().into_iter().filter(|row| !row.has_error) {
         by_key.entry(row.cells[0].clone()).or_default().push(row);
     }
     let own = by_key.iter().find(|(key, rows)| !key.is_empty() && rows.len() == 1);

@@ -3,7 +3,7 @@
 use longshore::batch::Delivery;
 use longshore::chunk::complete_if_done;
 use longshore::events::move_events_now;
-use longshore::handler::{CheckedHeader, Header, TypeLimits};
+use longshore::handler::{CheckedHeader, FirstCell, Header, TypeLimits};
 use longshore::header::{FileHeader, HeaderError, check_sheet, read_header};
 use longshore_domain::group::{ChunkPlan, GroupPlan, Manifest};
 use longshore_domain::job::{Job, JobError, Source, SourceFile, Stage, Status, Transition, UndoneImport};
@@ -234,7 +234,7 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
         job: &Job,
         definition: &Definition,
         columns: &[String],
-        rows: &[Vec<String>],
+        rows: &[Vec<FirstCell>],
     ) -> Result<(Vec<JobError>, Option<Detected>), Halt> {
         let unknown = || SplitError::Definition(job.job_id.to_string());
         let job_type = self.registry.find_for(&job.job_type, definition).ok_or_else(unknown)?;

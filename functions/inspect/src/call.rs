@@ -136,7 +136,7 @@ async fn inspect_prepared(
     request: &Request<'_>,
     intended: Option<Intended<'_>>,
 ) -> Result<(Option<PreparedDocument>, Inspection), Failure> {
-    let part = match convert_first_part(files, source, form, request.reading.sheet.as_ref()).await? {
+    let mut part = match convert_first_part(files, source, form, request.reading.sheet.as_ref()).await? {
         Ok(part) => part,
         Err(error) => return Ok((None, Inspection::refused(error))),
     };
@@ -149,6 +149,7 @@ async fn inspect_prepared(
         found = Inspection::refused(first_part::header_too_far());
     }
     if let (Some(rows), Some(reading)) = (&part.rows, found.reading) {
+        part.document.header_sheet_row = rows.header(reading.header_row);
         found.rows.iter_mut().for_each(|row| row.sheet_row = rows.row_of(row.number, reading.header_row));
     }
     Ok((Some(part.document), found))

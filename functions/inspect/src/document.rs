@@ -46,6 +46,7 @@ pub struct InspectionDocument {
 
 /// A file that must be converted before it is split.
 #[derive(Clone, PartialEq, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
 #[schema(as = PreparedFile)]
 pub struct PreparedDocument {
     /// The form of the file.
@@ -56,6 +57,9 @@ pub struct PreparedDocument {
     /// Name of the sheet that is read.
     #[schema(required = true)]
     pub sheet: Option<String>,
+    /// Row of the sheet that is the header. `headerRow` of the reading does not count rows without text; this row does.
+    #[schema(required = true)]
+    pub header_sheet_row: Option<u32>,
     /// The sheets of a workbook, in order.
     pub sheets: Vec<SheetDocument>,
 }

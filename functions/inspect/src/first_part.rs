@@ -77,6 +77,7 @@ impl FirstPart {
             form: original.form,
             file: prepared.file,
             sheet: prepared.sheet,
+            header_sheet_row: None,
             sheets: sheets.map(|sheet| SheetDocument { name: sheet.name, hidden: sheet.is_hidden }).collect(),
         };
         let original = Some(Box::new(original));

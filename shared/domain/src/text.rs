@@ -2,11 +2,6 @@
 //!
 //! Messages are stored in the job, whose item DynamoDB limits to 400 KB, and are read by people.
 
-/// The character before the reason of a cell of a workbook without a usable value, such as `#N/A`. It is no character:
-/// the Unicode Standard reserves it for use within a program ([section
-/// 23.7](https://www.unicode.org/versions/latest/)).
-pub const CELL_ERROR: char = '\u{fdd0}';
-
 /// Maximum characters of a name in a message.
 pub const NAME_CHARS: usize = 60;
 /// Maximum number of names in one message.

@@ -1,10 +1,11 @@
 //! A sheet of a workbook as CSV.
 
+use std::borrow::Cow;
 use std::io::{self, Read, Seek, Write};
 use std::ops::ControlFlow;
 
-use longshore_domain::text::CELL_ERROR;
-use longshore_workbooks::{CellValue, Row, Sheet, SheetChoice, Workbook};
+use longshore_domain::records::CellKind;
+use longshore_workbooks::{CellContent, CellValue, Row, Sheet, SheetChoice, Workbook};
 
 use crate::convert::{FoundSheet, LISTED_SHEETS, Prepared, shown_name};
 use crate::error::PreparationError;
@@ -64,7 +65,7 @@ impl<W: Write> Table<'_, W> {
     fn push(&mut self, cells: &[CellValue]) -> io::Result<()> {
         self.width = self.width.max(cells.len());
         let Some(first) = &mut self.first else { return self.write(cells) };
-        let texts = cells.iter().map(|cell| cell.as_ref().map_or(0, String::len));
+        let texts = cells.iter().map(|cell| cell.as_ref().map_or(0, |content| content.len()));
         self.first_bytes += texts.sum::<usize>() + size_of_val(cells);
         first.push(cells.to_vec());
         if first.len() < FIRST_ROWS && self.first_bytes < FIRST_BYTES { Ok(()) } else { self.write_first() }
@@ -86,13 +87,20 @@ fn append_row(cells: &[CellValue], width: usize, line: &mut Vec<u8>) {
         if at > 0 {
             line.push(b',');
         }
-        match cell {
-            Ok(text) => append_cell(text, line),
-            Err(error) => append_cell(&format!("{CELL_ERROR}{error}"), line),
-        }
+        append_cell(&marked(cell), line);
     }
     line.resize(line.len() + width - cells.len(), b',');
     line.extend_from_slice(b"\r\n");
+}
+
+/// Returns the text of a cell, with the mark of its kind if the text alone does not tell its value. An integer is the
+/// same in every notation.
+fn marked(cell: &CellValue) -> Cow<'_, str> {
+    match cell {
+        Ok(CellContent::Number(number)) if number.contains('.') => CellKind::Number.marked(number),
+        Ok(content) => CellKind::Text.marked(content),
+        Err(error) => CellKind::Error(&error.to_string()).marked(error.shown()).into_owned().into(),
+    }
 }
 
 fn append_cell(text: &str, line: &mut Vec<u8>) {

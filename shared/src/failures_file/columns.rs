@@ -6,7 +6,10 @@
 
 use std::borrow::Cow;
 
-use longshore_domain::records::{Delimiter, Dialect, Extent, Format, Span, check_utf8, csv_records, sniff};
+use longshore_domain::records::{
+    Delimiter, Dialect, Extent, Format, Span, TextEncoding, check_utf8, csv_records, sniff,
+};
+use longshore_tabular::detect_encoding;
 
 use crate::formula::original;
 use crate::handler::CellReader;
@@ -125,6 +128,8 @@ impl ColumnLayout {
     /// # Errors
     /// If the file is not text, or its first line lacks the column of numbers or one of the item's own columns.
     pub fn find(header: &[u8], extent: Extent, columns: &Columns) -> Result<Self, NotAFailuresFile> {
+        let (header, _) = utf8(header, extent);
+        let header = &header[..];
         let bom_len = sniff(header, extent).map_err(|error| NotAFailuresFile(error.to_string()))?.bom_len;
         let text = &header[bom_len..];
         let mut best: Option<FirstLine> = None;
@@ -140,6 +145,26 @@ impl ColumnLayout {
         }
         let missing = best.map(|header| header.misses(columns)).unwrap_or_default();
         Err(NotAFailuresFile(missing_columns(&missing)))
+    }
+}
+
+/// Returns the bytes of a file in UTF-8, and the encoding that they were converted from: a guess from the first bytes, as
+/// for the file of an import. A file with a byte that has no meaning in it is not converted.
+pub(super) fn utf8(bytes: &[u8], extent: Extent) -> (Cow<'_, [u8]>, Option<TextEncoding>) {
+    let head = &bytes[..bytes.len().min(HEAD_BYTES as usize)];
+    let head_extent = if head.len() < bytes.len() { Extent::Start } else { extent };
+    let encoding = detect_encoding(head, head_extent).encoding;
+    if encoding.is_utf8() {
+        return (bytes.into(), None);
+    }
+    // The last line of a beginning can be cut off within a character.
+    let whole_lines = match extent {
+        Extent::Whole => bytes,
+        Extent::Start => &bytes[..memchr::memrchr(b'\n', bytes).map_or(bytes.len(), |end| end + 1)],
+    };
+    match encoding.decode(whole_lines) {
+        Some(text) => (text.into_owned().into_bytes().into(), Some(encoding)),
+        None => (bytes.into(), None),
     }
 }
 

@@ -1,5 +1,8 @@
 //! A corrected failures file in memory: its rows by number, and each row's effect on a failed item.
 //!
+//! A cell that shows what the report shows is unchanged: it stays the number or the error that it was in a workbook. A
+//! number of a corrected workbook is a number in any job.
+//!
 //! A row is used only if it is unambiguous. A row that cannot be read, or whose number occurs twice, has no effect: its
 //! item stays failed, and an issue reports it with a count of such rows and the first few numbers.
 
@@ -7,9 +10,10 @@ use std::borrow::Cow;
 
 use csv::{ByteRecord, QuoteStyle, Terminator, WriterBuilder};
 use longshore_domain::job::JobError;
-use longshore_domain::records::{Extent, Span, csv_records};
+use longshore_domain::records::{CellKind, Extent, Span, TextEncoding, csv_records};
 use longshore_domain::work_file::Entry;
 
+use super::columns::utf8;
 use super::{ColumnLayout, Columns, NotAFailuresFile, key_of};
 use crate::formula::original;
 use crate::handler::CellReader;
@@ -18,6 +22,8 @@ use crate::handler::CellReader;
 #[derive(Debug)]
 pub struct CorrectedFile {
     bytes: Vec<u8>,
+    /// The encoding, if the file is not UTF-8.
+    pub(super) guessed: Option<TextEncoding>,
     columns: Columns,
     layout: ColumnLayout,
     /// Rows that are used, by number.
@@ -59,9 +65,14 @@ impl CorrectedFile {
         if bytes.len() as u64 > super::CORRECTED_BYTES {
             return Err(NotAFailuresFile(format!("the file has more than {} MiB", super::CORRECTED_BYTES >> 20)));
         }
+        let (text, guessed) = utf8(&bytes, Extent::Whole);
+        let bytes = match text {
+            Cow::Owned(text) => text,
+            Cow::Borrowed(_) => bytes,
+        };
         let layout = ColumnLayout::find(&bytes, Extent::Whole, &columns)?;
         let (repeated, unreadable) = (RowList::default(), RowList::default());
-        let mut file = Self { bytes, columns, layout, rows: Vec::new(), repeated, unreadable };
+        let mut file = Self { bytes, guessed, columns, layout, rows: Vec::new(), repeated, unreadable };
         file.index(item_bytes);
         file.remove_repeated();
         Ok(file)
@@ -72,9 +83,15 @@ impl CorrectedFile {
         let Ok(row) = self.rows.binary_search_by_key(&entry.n, |row| row.number) else { return Correction::Absent };
         let row = self.rows[row];
         let cells = self.cells(&self.bytes[row.start as usize..row.end as usize]);
-        if entry.damaged && cells == self.shown(&entry.raw) {
+        let reported = self.reported(&entry.raw);
+        if entry.damaged && cells == reported.shown {
             return Correction::Unchanged;
         }
+        let kept = |(at, cell): (usize, Vec<u8>)| match reported.marked.get(at) {
+            Some(marked) if reported.shown.get(at) == Some(&cell) => marked.clone(),
+            _ => cell,
+        };
+        let cells: Vec<_> = cells.into_iter().enumerate().map(kept).collect();
         Correction::As(self.record(&cells))
     }
 
@@ -115,27 +132,30 @@ impl CorrectedFile {
         self.rows = kept;
     }
 
-    /// Returns the item's own cells in a row of the file, without the apostrophes that a report adds to formulas.
+    /// Returns the item's own cells in a row of the file with their marks, without the apostrophes that a report adds to
+    /// formulas.
     fn cells(&self, row: &[u8]) -> Vec<Vec<u8>> {
         let mut reader = CellReader::new(self.layout.dialect);
-        let cells: Vec<_> = reader.read(row).iter().collect();
+        let cells: Vec<_> = reader.read(row).marked().collect();
         let cell = |column: &usize| original(cells.get(*column).copied().unwrap_or_default(), b',').into_owned();
         self.layout.own.iter().map(cell).collect()
     }
 
     /// Returns the item's own cells as in the report.
-    fn shown(&self, raw: &str) -> Vec<Vec<u8>> {
-        let mut cells = Vec::new();
+    fn reported(&self, raw: &str) -> Reported {
+        let (mut shown, mut marked) = (Vec::new(), Vec::new());
         match &self.columns {
-            Columns::Raw => cells.push(raw.as_bytes().to_vec()),
-            Columns::Key => cells.push(key_of(raw.as_bytes()).into_owned().into_bytes()),
+            Columns::Raw => shown.push(raw.as_bytes().to_vec()),
+            Columns::Key => shown.push(key_of(raw.as_bytes()).into_owned().into_bytes()),
             Columns::Named(names) => {
                 let mut reader = CellReader::default();
                 let read = reader.read(raw.as_bytes());
-                Columns::rectangular(names.len(), read.iter(), &mut |cell| cells.push(cell.to_vec()));
+                Columns::rectangular(names.len(), read.iter(), &mut |cell| shown.push(cell.to_vec()));
+                let has_marks = read.len() == names.len() && read.kinds().any(|(kind, _)| kind != CellKind::Text);
+                marked.extend(read.marked().filter(|_| has_marks).map(<[u8]>::to_vec));
             }
         }
-        cells
+        Reported { shown, marked }
     }
 
     /// Formats cells as a record in the format of the job's file.
@@ -147,6 +167,14 @@ impl CorrectedFile {
         // The row is UTF-8, so its cells are UTF-8.
         String::from_utf8_lossy(&bytes).into_owned()
     }
+}
+
+/// The item's own cells.
+struct Reported {
+    /// As in the report.
+    shown: Vec<Vec<u8>>,
+    /// With the marks of their kinds; empty if there are none.
+    marked: Vec<Vec<u8>>,
 }
 
 /// A classified row of a file.

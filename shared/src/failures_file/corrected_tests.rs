@@ -80,13 +80,35 @@ fn an_ambiguous_row_has_no_effect_and_is_reported() {
         let expected: Vec<_> = codes.into_iter().map(|(code, rows)| (code.to_owned(), rows.to_owned())).collect();
         assert_eq!(issues(&read, &[failed(7, "", false), failed(9, "", false)]), expected, "{file:?}");
     }
-    let mut latin = b"row,id,name\n7,1,\xe4\n9,1,a\n".to_vec();
-    latin.extend(format!("10,1,{}\n", "x".repeat(100)).bytes());
-    let read = CorrectedFile::parse(latin, columns(), 100).unwrap();
-    assert_eq!(
-        (correction(&read, 7), correction(&read, 10), correction(&read, 9).as_deref()),
-        (None, None, Some("1,a"))
-    );
+    let read = parse(&format!("row,id,name\n10,1,{}\n9,1,a\n", "x".repeat(100)));
+    assert_eq!((correction(&read, 10), correction(&read, 9).as_deref()), (None, Some("1,a")));
+    let unassigned = b"row,id,name\n7,1,\x81\xe4\x8d\n9,1,a\n".to_vec();
+    let read = CorrectedFile::parse(unassigned, columns(), 100).unwrap();
+    assert_eq!((correction(&read, 7), correction(&read, 9).as_deref()), (None, Some("1,a")));
+}
+
+#[test]
+fn a_file_in_an_encoding_of_windows_is_read_and_reported() {
+    let german = b"row;id;name\n7;1;M\xfcller\n8;2;Gr\xf6\xdfe\n9;1;J\xe4ger\n".to_vec();
+    let read = CorrectedFile::parse(german, columns(), 100).unwrap();
+    assert_eq!(correction(&read, 7).as_deref(), Some("1,M\u{fc}ller"));
+    let codes = issues(&read, &[failed(7, "", false), failed(8, "", false), failed(9, "", false)]);
+    assert_eq!(codes.iter().map(|(code, _)| code.as_str()).collect::<Vec<_>>(), ["corrected_encoding_guessed"]);
+}
+
+#[test]
+fn an_unchanged_cell_keeps_its_kind_and_a_corrected_number_has_one() {
+    let (number, error) = (CellKind::Number.marked("1.234"), CellKind::Error("why").marked("#N/A"));
+    let raw = format!("{number},\"{error}\"");
+    for (file, expected) in [
+        ("row,id,name\n7,1.234,#N/A\n", raw.replace('"', "")),
+        ("row,id,name\n7,1.234,x\n", format!("{number},x")),
+        ("row,id,name\n7,\"1,5\",#N/A\n", format!("\"1,5\",{error}")),
+        ("row,id,name\n7,\u{fdd1}1.5,y\n", format!("{},y", CellKind::Number.marked("1.5"))),
+    ] {
+        let corrected = parse(file);
+        assert_eq!(corrected.correction(&failed(7, &raw, false)), Correction::As(expected), "{file:?}");
+    }
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Rows of a corrected file that had no effect: counts by reason, with the first few numbers.
 
 use longshore_domain::job::JobError;
+use longshore_domain::records::TextEncoding;
 use longshore_domain::work_file::{End, Entry};
 
 use super::corrected::{CorrectedFile, Correction, RowList};
@@ -53,9 +54,18 @@ impl<'a> Findings<'a> {
             self.file.repeated.issue("corrected_rows_repeated", REPEATED),
             self.file.unreadable.issue("corrected_rows_unreadable", UNREADABLE),
             unchanged.issue("corrected_rows_unchanged", UNCHANGED),
+            self.file.guessed.map(guessed_encoding),
         ];
         issues.into_iter().flatten().collect()
     }
+}
+
+fn guessed_encoding(encoding: TextEncoding) -> JobError {
+    let message = format!(
+        "the corrected file is not UTF-8, and was read as {encoding}, which is a guess: check the letters with accents in \
+         its rows; if they are wrong, save it as CSV UTF-8 or as a workbook, and correct the rows again"
+    );
+    JobError::new("corrected_encoding_guessed", message)
 }
 
 const UNKNOWN: &str = "of the corrected file matched no failed item of this job and had no effect; did a number \

@@ -4,6 +4,7 @@ use longshore_domain::job::JobError;
 use longshore_domain::ports::{Definition, Detected};
 use serde_json::{Map, Value};
 
+pub use crate::first_rows::FirstCell;
 use crate::header::NAME_OVERHEAD;
 
 /// The columns of a file, and its first rows.
@@ -12,7 +13,7 @@ pub struct Header<'a> {
     /// Names of the columns, in order.
     pub columns: &'a [String],
     /// The first rows that have a cell for each column, of up to 64 KiB. Empty if the rows are those of another job.
-    pub rows: &'a [Vec<String>],
+    pub rows: &'a [Vec<FirstCell>],
     /// What an earlier check of this header has detected, `null` if nothing; it is not detected again. `None` for the
     /// first check.
     pub detected: Option<&'a Value>,

@@ -2,7 +2,8 @@
 
 use csv::StringRecord;
 use longshore_domain::ports::StoredRecord;
-use longshore_domain::text::{CELL_ERROR, quoted};
+use longshore_domain::records::CellKind;
+use longshore_domain::text::quoted;
 use longshore_tabular::Cells;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -71,12 +72,12 @@ impl<'a> Record<'a> {
 
 /// Returns the reason to reject a row with a cell that has no usable value.
 pub(crate) fn first_cell_error(columns: &[String], cells: Cells<'_>) -> Option<Rejection> {
-    columns.iter().zip(cells.iter()).find_map(|(column, cell)| cell_error(column, cell))
+    columns.iter().zip(cells.kinds()).find_map(|(column, (kind, _))| cell_error(column, kind))
 }
 
 /// Returns the reason to reject a cell of a workbook that has no usable value, such as `#N/A`.
-pub(crate) fn cell_error(column: &str, cell: &[u8]) -> Option<Rejection> {
-    let reason = std::str::from_utf8(cell).ok()?.strip_prefix(CELL_ERROR)?;
+pub(crate) fn cell_error(column: &str, kind: CellKind<'_>) -> Option<Rejection> {
+    let CellKind::Error(reason) = kind else { return None };
     Some(Rejection::new("cell_error", Some(column), format!("{}: {reason}", quoted(column))))
 }
 

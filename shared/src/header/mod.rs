@@ -14,6 +14,7 @@ use longshore_domain::records::{
 
 use crate::chunk::{source_changed, source_missing};
 use crate::files::ResumingReader;
+use crate::first_rows::FirstCell;
 use crate::reading::detect_reading;
 
 use self::refusals::ended_early;
@@ -30,7 +31,7 @@ pub struct FileHeader {
     /// Names of the columns of CSV, in order; `None` for JSON Lines.
     pub columns: Option<Vec<String>>,
     /// Cells of the first rows of CSV that have one for each column.
-    pub rows: Vec<Vec<String>>,
+    pub rows: Vec<Vec<FirstCell>>,
     /// The reading of CSV; `None` for JSON Lines.
     pub reading: Option<Reading>,
     /// Issues of the header to report to the client.

@@ -4,6 +4,8 @@ use longshore_tabular::{ColumnType, ColumnTypeDetector, DateOrder, Detection, Nu
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use crate::handler::FirstCell;
+
 /// A column of a file.
 #[derive(Clone, PartialEq, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -59,10 +61,10 @@ pub struct QuestionReading {
 }
 
 /// Describes the columns with these names, of which these are the first rows.
-pub(super) fn describe(names: &[String], rows: &[Vec<String>]) -> Vec<FoundColumn> {
+pub(super) fn describe(names: &[String], rows: &[Vec<FirstCell>]) -> Vec<FoundColumn> {
     let column = |(at, name): (usize, &String)| {
         let mut detector = ColumnTypeDetector::default();
-        rows.iter().filter_map(|row| row.get(at)).for_each(|cell| detector.observe(cell));
+        rows.iter().filter_map(|row| row.get(at)).for_each(|cell| detector.observe(observed(cell)));
         let (found, (notation, question), needs_pivot_year) = match detector.column_type() {
             ColumnType::Blank => (CellType::Blank, (None, None), false),
             ColumnType::Boolean => (CellType::Boolean, (None, None), false),
@@ -75,6 +77,15 @@ pub(super) fn describe(names: &[String], rows: &[Vec<String>]) -> Vec<FoundColum
         FoundColumn { name: name.clone(), found, notation, question, needs_pivot_year }
     };
     names.iter().enumerate().map(column).collect()
+}
+
+/// Returns the text of a cell for the detection. The fraction of a number of a workbook is no sign of the notation of the
+/// texts in its column.
+fn observed(cell: &FirstCell) -> &str {
+    match cell.text.split_once('.') {
+        Some((whole, _)) if cell.has_type => whole,
+        _ => &cell.text,
+    }
 }
 
 fn described<N>(found: Detection<N>, name: fn(N) -> &'static str) -> (Option<&'static str>, Option<Question>) {

@@ -14,6 +14,8 @@ use longshore_domain::preset::Preset;
 use longshore_domain::records::{Form, GivenReading, Reading};
 use serde_json::Value;
 
+use crate::chunk::source_changed;
+
 pub use columns::{CellType, FoundColumn, Question, QuestionReading};
 pub use intended::Intended;
 pub use rows::FoundRow;
@@ -90,9 +92,12 @@ pub async fn inspect<'a>(
             Err(error) => inspection.error = Some(error),
         }
     }
-    inspection.rows = rows::first(files, &source, start, &names, job.as_deref()).await?;
     inspection.issues = issues;
-    Ok(Inspected::Found(inspection))
+    let rows = rows::first(files, &source, start, &names, job.as_deref()).await?;
+    Ok(Inspected::Found(match rows {
+        Some(rows) => Inspection { rows, ..inspection },
+        None => Inspection::refused(source_changed(&source)),
+    }))
 }
 
 #[cfg(test)]

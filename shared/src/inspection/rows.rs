@@ -2,12 +2,13 @@
 
 use longshore_domain::job::SourceFile;
 use longshore_domain::outcome::Rejection;
-use longshore_domain::ports::{FileStream, Files, PortError, Read};
+use longshore_domain::ports::{Files, PortError};
 use longshore_domain::records::{Format, Span};
 use longshore_tabular::RecordConverter;
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use crate::files::ResumingReader;
 use crate::handler::{CellReader, PreparedJob, RawItem, Shape};
 
 /// Maximum number of rows.
@@ -50,21 +51,17 @@ impl From<Rejection> for Problem {
     }
 }
 
-/// Reads the rows from `start` on. A row that is cut off after [`BYTES`] is left out.
+/// Reads the rows from `start` on; `None` if the file was removed or replaced. A row that is cut off after [`BYTES`] is
+/// left out.
 pub(super) async fn first(
     files: &impl Files,
     source: &SourceFile,
     start: u64,
     columns: &[String],
     prepared: Option<&dyn PreparedJob>,
-) -> Result<Vec<FoundRow>, PortError> {
+) -> Result<Option<Vec<FoundRow>>, PortError> {
     let end = source.size_bytes.min(start.saturating_add(BYTES));
-    let mut bytes = Vec::new();
-    if let Read::Found(mut stream) = files.open(&source.key, Some(&source.etag), start, Some(end)).await? {
-        while let Some(block) = stream.next().await? {
-            bytes.extend_from_slice(&block);
-        }
-    }
+    let Some(bytes) = ResumingReader::read_range(files, source, start..end).await? else { return Ok(None) };
     let (mut cutter, mut spans) = (source.cutter(0), Vec::new());
     cutter.feed(&bytes, &mut |span| spans.push(span));
     spans.extend(cutter.finish().filter(|_| end == source.size_bytes));
@@ -85,5 +82,5 @@ pub(super) async fn first(
         let problem = prepared.and_then(|prepared| prepared.check_item(&RawItem { number, shape }, &mut cells).err());
         FoundRow { number, sheet_row: None, cells: texts, problem: problem.map(Problem::from) }
     };
-    Ok((1..).zip(spans).take(ROWS).map(row).collect())
+    Ok(Some((1..).zip(spans).take(ROWS).map(row).collect()))
 }

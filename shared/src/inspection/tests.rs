@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use longshore_domain::preset::{LearntFrom, LearntPreset};
-use longshore_domain::records::Format;
+use longshore_domain::records::{CellKind, Format};
 use longshore_domain::timestamp::Timestamp;
 use longshore_testing::{MemoryFiles, MemoryRecords};
 use serde_json::json;
@@ -103,4 +103,23 @@ async fn json_lines_have_no_columns() {
     let found = inspected("{\"id\":1}\nno\n", Some(options.clone())).await;
     let problems: Vec<_> = found.rows.iter().map(|row| row.problem.is_some()).collect();
     assert_eq!((problems, found.columns, found.options), (vec![false, true], Vec::new(), Some(options)));
+}
+
+#[tokio::test]
+async fn a_number_of_a_workbook_has_no_notation() {
+    let schema = json!({ "properties": { "price": { "type": "number" } } });
+    let options = json!({ "dataset": "d", "key": "id", "schema": schema });
+    let (number, error) = (CellKind::Number.marked("1.234"), CellKind::Error("why").marked("#N/A"));
+    let file = format!("id,price,note\n1,\"1,5\",x\n2,{number},{number}\n3,{error},\n");
+    let found = inspected(&file, Some(options.clone())).await;
+    assert_eq!(found.columns[1].notation, Some(","));
+    assert_eq!(found.options.unwrap()["notations"], json!({ "price": { "decimalSeparator": "," } }));
+    let cells: Vec<_> = found.rows.iter().map(|row| row.cells[1].as_str()).collect();
+    assert_eq!(cells, ["1,5", "1.234", "#N/A"]);
+    let problems = found.rows.into_iter().map(|row| row.problem.map(|problem| (problem.code, problem.message)));
+    let error = ("cell_error".to_owned(), "\"price\": why".to_owned());
+    assert_eq!(problems.collect::<Vec<_>>(), [None, None, Some(error)]);
+
+    let numbers = inspected(&format!("id,price\n1,{number}\n2,5\n"), Some(options)).await;
+    assert_eq!((numbers.columns[1].question.as_ref(), numbers.error), (None, None), "1.234 is no question");
 }

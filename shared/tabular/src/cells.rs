@@ -5,7 +5,7 @@ use std::mem;
 use std::ops::Range;
 
 use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
-use longshore_domain::records::Dialect;
+use longshore_domain::records::{CellKind, Dialect};
 
 /// A byte order mark. At the beginning of a file, it is not part of the text; at the beginning of any other record, it
 /// is a character of the first cell.
@@ -52,15 +52,31 @@ impl<'a> Cells<'a> {
         self.ends.is_empty()
     }
 
-    /// Returns each cell's bytes, in order.
+    /// Returns each cell's bytes, in order, without the marks of its kind.
     pub fn iter(self) -> impl Iterator<Item = &'a [u8]> {
+        self.kinds().map(|(_, text)| text)
+    }
+
+    /// Returns the kind and the bytes of each cell, in order.
+    pub fn kinds(self) -> impl Iterator<Item = (CellKind<'a>, &'a [u8])> {
+        self.marked().map(CellKind::split)
+    }
+
+    /// Returns each cell's bytes, in order, with the marks of its kind.
+    pub fn marked(self) -> impl Iterator<Item = &'a [u8]> {
         self.ranges().map(move |range| &self.text[range])
     }
 
     /// Returns each cell's text, in order, of a record that is UTF-8. Otherwise, all cells are empty.
     pub fn utf8_texts(self) -> impl Iterator<Item = &'a str> {
         let text = std::str::from_utf8(self.text).unwrap_or_default();
-        self.ranges().map(move |range| text.get(range).unwrap_or_default())
+        self.ranges().map(move |range| {
+            let cell = text.get(range).unwrap_or_default();
+            match CellKind::split(cell.as_bytes()) {
+                (CellKind::Text, _) => cell,
+                (_, shown) => std::str::from_utf8(shown).unwrap_or_default(),
+            }
+        })
     }
 
     fn ranges(self) -> impl Iterator<Item = Range<usize>> + 'a {
@@ -130,7 +146,7 @@ fn build(Dialect { delimiter, quote }: Dialect) -> Reader {
 
 #[cfg(test)]
 mod tests {
-    use longshore_domain::records::{Delimiter, Dialect, Quote};
+    use longshore_domain::records::{CellKind, Delimiter, Dialect, Quote};
 
     use super::CellReader;
 
@@ -141,6 +157,17 @@ mod tests {
         let mut reader = CellReader::default();
         assert_eq!(reader.read("ä,\"b\"\"\",".as_bytes()).utf8_texts().collect::<Vec<_>>(), ["ä", "b\"", ""]);
         assert_eq!(reader.read(b"\xc3,\xa4").utf8_texts().collect::<Vec<_>>(), ["", ""]);
+    }
+
+    #[test]
+    fn the_marks_of_kinds_are_no_text() {
+        let record = format!("{},{},b", CellKind::Number.marked("1.5"), CellKind::Error("why").marked("#N/A"));
+        let mut reader = CellReader::default();
+        let cells = reader.read(record.as_bytes());
+        assert_eq!(cells.utf8_texts().collect::<Vec<_>>(), ["1.5", "#N/A", "b"]);
+        let kinds: Vec<_> = cells.kinds().map(|(kind, _)| kind).collect();
+        assert_eq!(kinds, [CellKind::Number, CellKind::Error("why"), CellKind::Text]);
+        assert_eq!(cells.marked().collect::<Vec<_>>().join(&b','), record.as_bytes());
     }
 
     #[test]

@@ -1,11 +1,45 @@
 //! The value of a cell as text, independent of the language of the program that shows it.
 
+use std::ops::Deref;
+
 use time::Date;
 
 use crate::styles::NumberFormat;
 
-/// The text of a cell, which is empty for an empty cell; or the reason why it has no usable value.
-pub type CellValue = Result<String, CellError>;
+/// The content of a cell, or the reason why it has no usable value.
+pub type CellValue = Result<CellContent, CellError>;
+
+/// The content of a cell as text; empty for an empty cell.
+#[derive(Clone, Eq, PartialEq, Debug)]
+pub enum CellContent {
+    /// A text, a boolean, a date, a time or a duration.
+    Text(String),
+    /// A number with a decimal point.
+    Number(String),
+}
+
+impl CellContent {
+    /// Returns the text.
+    pub fn into_text(self) -> String {
+        let (Self::Text(text) | Self::Number(text)) = self;
+        text
+    }
+}
+
+impl Default for CellContent {
+    fn default() -> Self {
+        Self::Text(String::new())
+    }
+}
+
+impl Deref for CellContent {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        let (Self::Text(text) | Self::Number(text)) = self;
+        text
+    }
+}
 
 /// The reason why a cell has no usable value.
 #[derive(Clone, Eq, PartialEq, Debug, thiserror::Error)]
@@ -22,6 +56,13 @@ pub enum CellError {
     /// The number is none, or is infinite.
     #[error("the cell has no finite number")]
     NotANumber,
+}
+
+impl CellError {
+    /// Returns the text that the cell shows.
+    pub fn shown(&self) -> &str {
+        if let Self::Formula(shown) = self { shown } else { "" }
+    }
 }
 
 /// The date system of a workbook: the day from which it counts.
@@ -63,7 +104,7 @@ impl DateSystem {
 /// Returns the value of a cell with a number.
 pub(crate) fn number(text: &str, format: NumberFormat, dates: DateSystem) -> CellValue {
     if format == NumberFormat::Number && is_shortest(text) {
-        return Ok(text.to_owned());
+        return Ok(CellContent::Number(text.to_owned()));
     }
     let number: f64 = text.trim().parse().map_err(|_| CellError::NotANumber)?;
     if !number.is_finite() {
@@ -71,9 +112,9 @@ pub(crate) fn number(text: &str, format: NumberFormat, dates: DateSystem) -> Cel
     }
     match format {
         // The shortest decimal that is this number. Negative zero is shown without its sign.
-        NumberFormat::Number => Ok((number + 0.0).to_string()),
-        NumberFormat::Date => date_time(number, dates).ok_or(CellError::NoSuchDate),
-        NumberFormat::Duration => duration(number).ok_or(CellError::NotANumber),
+        NumberFormat::Number => Ok(CellContent::Number((number + 0.0).to_string())),
+        NumberFormat::Date => date_time(number, dates).map(CellContent::Text).ok_or(CellError::NoSuchDate),
+        NumberFormat::Duration => duration(number).map(CellContent::Text).ok_or(CellError::NotANumber),
     }
 }
 

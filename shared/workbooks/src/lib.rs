@@ -31,7 +31,7 @@ mod workbook;
 mod xml;
 
 pub use archive::Limits;
-pub use cell::{CellError, CellValue};
+pub use cell::{CellContent, CellError, CellValue};
 pub use error::{WorkbookError, is_damage, shortened};
 pub use package::Sheet;
 pub use sheet::Row;

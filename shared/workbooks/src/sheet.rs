@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use quick_xml::events::Event;
 
-use crate::cell::{CellError, CellValue, DateSystem, number};
+use crate::cell::{CellContent, CellError, CellValue, DateSystem, number};
 use crate::cell_start::{CellKind, CellStart, SHEET_COLUMNS};
 use crate::error::WorkbookError;
 use crate::styles::NumberFormat;
@@ -141,7 +141,7 @@ impl<'a, R: Read> SheetReader<'a, R> {
         self.row.is_truncated = false;
         self.spare.clear();
         let is_short = |text: &String| (1..=SPARE_BYTES).contains(&text.capacity());
-        self.spare.extend(self.row.cells.drain(..).flatten().filter(is_short));
+        self.spare.extend(self.row.cells.drain(..).flatten().map(CellContent::into_text).filter(is_short));
         self.row_bytes = 0;
         self.column = 0;
         Ok(())
@@ -169,12 +169,12 @@ impl<'a, R: Read> SheetReader<'a, R> {
             return Ok(());
         }
         let value = self.value(&cell)?;
-        self.row_bytes += value.as_ref().map_or(0, String::len);
+        self.row_bytes += value.as_ref().map_or(0, |content| content.len());
         if self.row_bytes > ROW_BYTES {
             return Err(WorkbookError::RowTooLarge(self.row.number));
         }
         if self.row.cells.len() <= column {
-            self.row.cells.resize(column + 1, Ok(String::new()));
+            self.row.cells.resize(column + 1, Ok(CellContent::default()));
         }
         self.row.cells[column] = value;
         Ok(())
@@ -210,7 +210,7 @@ impl<'a, R: Read> SheetReader<'a, R> {
         if self.text.is_empty() {
             // A program that has computed the formula says that its result is a text.
             return Ok(if cell.kind == CellKind::Computed {
-                Ok(String::new())
+                Ok(CellContent::default())
             } else {
                 Err(CellError::FormulaWithoutResult)
             });
@@ -223,15 +223,18 @@ impl<'a, R: Read> SheetReader<'a, R> {
                 let mut text = self.spare.pop().unwrap_or_default();
                 text.clear();
                 text.push_str(string);
-                Ok(text)
+                Ok(CellContent::Text(text))
             }
-            CellKind::Boolean => Ok(if self.text.trim() == "0" { "false" } else { "true" }.to_owned()),
+            CellKind::Boolean => {
+                let text = if self.text.trim() == "0" { "false" } else { "true" };
+                Ok(CellContent::Text(text.to_owned()))
+            }
             CellKind::Error => Err(CellError::Formula(self.text.chars().take(40).collect())),
             CellKind::Inline | CellKind::Computed => {
                 unescape(&mut self.text, 0);
-                Ok(self.text.clone())
+                Ok(CellContent::Text(self.text.clone()))
             }
-            CellKind::IsoDate => Ok(self.text.trim().to_owned()),
+            CellKind::IsoDate => Ok(CellContent::Text(self.text.trim().to_owned())),
             CellKind::Number => {
                 let format = self.context.formats.get(cell.format).copied().unwrap_or_default();
                 number(&self.text, format, self.context.dates)

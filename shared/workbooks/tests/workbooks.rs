@@ -3,7 +3,7 @@
 use std::io::{Cursor, Write};
 use std::ops::ControlFlow;
 
-use longshore_workbooks::{CellError, Limits, Row, SheetChoice, Workbook, WorkbookError};
+use longshore_workbooks::{CellContent, CellError, Limits, Row, SheetChoice, Workbook, WorkbookError};
 use rust_xlsxwriter::{ExcelDateTime, Format, Formula, Workbook as Writer};
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
@@ -111,9 +111,9 @@ fn a_formula_has_its_stored_value() {
     sheet.write(0, 2, Formula::new("=\"x\"").set_result("x")).unwrap();
     let mut workbook = open(writer.save_to_buffer().unwrap());
     let cells = &rows(&mut workbook, 10)[0].cells;
-    assert_eq!(cells[0], Ok("2".into()));
+    assert_eq!(cells[0], Ok(CellContent::Number("2".into())));
     assert_eq!(cells[1], Err(CellError::Formula("#N/A".into())));
-    assert_eq!(cells[2], Ok("x".into()));
+    assert_eq!(cells[2], Ok(CellContent::Text("x".into())));
 }
 
 #[test]
@@ -235,7 +235,11 @@ fn cells_are_those_that_calamine_reads() {
                 value => value.to_string(),
             };
             assert_eq!(
-                row.cells.get(column).cloned().unwrap_or(Ok(String::new())),
+                row.cells
+                    .get(column)
+                    .cloned()
+                    .unwrap_or_else(|| Ok(CellContent::default()))
+                    .map(CellContent::into_text),
                 Ok(expected),
                 "{} {column}",
                 row.number

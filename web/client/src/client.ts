@@ -39,6 +39,10 @@ export function createClient(access: Access): Client {
   const results = (jobId: string, options?: PageOptions) =>
     get<Results>(`${jobPath(jobId)}/results`, options);
   const output = (jobId: string, options?: CallOptions) => get<Output>(`${jobPath(jobId)}/output`, options);
+  const failuresFile = async (jobId: string, format: "csv" | "xlsx", { signal }: CallOptions) => {
+    const path = `${jobPath(jobId)}/failures`;
+    return (await send({ method: "GET", path, query: { format }, signal, repeatable: true })).blob();
+  };
   const ended = async (jobId: string, { signal }: CallOptions) => {
     let last: VersionedJob | undefined;
     for await (const job of watch(send, jobPath(jobId), { signal })) last = job;
@@ -111,10 +115,9 @@ export function createClient(access: Access): Client {
       const { files } = await output(jobId, options);
       if (files.failed) return download(access.fetch, files.failed.url, options);
       // Without a file, the API answers with an empty list, or with the problem that there is no report.
-      const query = { format: "csv" };
-      const path = `${jobPath(jobId)}/failures`;
-      return (await send({ method: "GET", path, query, signal: options.signal, repeatable: true })).blob();
+      return failuresFile(jobId, "csv", options);
     },
+    failuresWorkbook: (jobId, options = {}) => failuresFile(jobId, "xlsx", options),
     download: (file, options) => download(access.fetch, file.url, options),
     image: async (jobId, name, { signal } = {}) => {
       const path = `${jobPath(jobId)}/images/${encodeURIComponent(name)}`;

@@ -218,6 +218,11 @@ export interface Client extends WebhookMethods, ScheduleMethods {
   failures(jobId: string, options?: PageOptions): Promise<Failures>;
   /** Returns all failed items as a CSV file, for correction and `retry`. */
   failuresCsv(jobId: string, options?: CallOptions): Promise<Blob>;
+  /**
+   * Returns all failed items as a workbook (`.xlsx`), for correction and `retry`. Refused with 422 if they do not fit
+   * in 4 MiB.
+   */
+  failuresWorkbook(jobId: string, options?: CallOptions): Promise<Blob>;
   /** Downloads a file of the output, or the receipt. */
   download(file: { readonly url: string }, options?: CallOptions): Promise<Blob>;
   /**

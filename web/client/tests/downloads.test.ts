@@ -34,6 +34,15 @@ test("failuresCsv reads the presigned URL without a token", async () => {
   expect(server.seen(call)[0]?.path).toContain("?format=csv");
 });
 
+test("failuresWorkbook is the answer of the API", async () => {
+  const call = `GET /api/jobs/${JOB_ID}/failures`;
+  const type = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet";
+  server.script(call, { status: 200, headers: { "content-type": type }, body: "PK" });
+  const workbook = await server.client.failuresWorkbook(JOB_ID);
+  expect([await workbook.text(), workbook.type]).toEqual(["PK", type]);
+  expect(server.seen(call)[0]?.path).toContain("?format=xlsx");
+});
+
 test("an expired link is an error with S3's status", async () => {
   server.script("GET /s3/old.csv", {
     status: 403,

@@ -102,7 +102,10 @@ export class ImportPlan {
   });
   /** True while a century must be given, and once it is. */
   readonly asksPivotYear = computed(
-    () => this.pivotYear.value !== null || this.#answer.value?.error?.code === "pivot_year_missing",
+    () =>
+      this.pivotYear.value !== null ||
+      this.#answer.value?.error?.code === "pivot_year_missing" ||
+      this.questions.value.some(({ isYearShort }) => isYearShort),
   );
   /** True while a time zone must be given, and once it is. */
   readonly asksTimeZone = computed(

@@ -164,7 +164,14 @@ class Client(WebhookCalls, ScheduleCalls):
         if failed:
             return self.download(failed)
         # Without a file, the API answers with an empty list, or with the problem that there is no report.
-        return self.send(Call("GET", f"{_job(job_id)}/failures", True, query={"format": "csv"})).body
+        return self._failures_file(job_id, "csv")
+
+    def failures_workbook(self, job_id: str) -> bytes:
+        """Returns all failed items as a workbook (`.xlsx`), for correction and `retry`, if they fit in 4 MiB."""
+        return self._failures_file(job_id, "xlsx")
+
+    def _failures_file(self, job_id: str, form: str) -> bytes:
+        return self.send(Call("GET", f"{_job(job_id)}/failures", True, query={"format": form})).body
 
     def run(
         self,

@@ -11,6 +11,7 @@ use csv::ByteRecord;
 use longshore::failures_file::{Columns, SHEET_ROW, free_name, key_of};
 use longshore::formula::harmless;
 use longshore::handler::CellReader;
+use longshore_domain::records::CellKind;
 use longshore_domain::sheet_rows::ItemRows;
 use longshore_tabular::push_cell;
 use memchr::{memchr_iter, memchr3};
@@ -94,7 +95,7 @@ fn sheet_row(sheet: &ItemRows, number: u64) -> String {
 }
 
 /// Returns true if this record can be copied verbatim: UTF-8, as many cells as columns, nothing to quote or unquote, no
-/// formula, no byte order mark.
+/// formula, no byte order mark, no mark of a kind.
 fn is_verbatim(raw: &[u8], columns: usize) -> bool {
     if raw.is_empty() || raw[0] == 0xEF || memchr3(b'"', b'\n', b'\r', raw).is_some() {
         return false;
@@ -110,7 +111,7 @@ fn is_verbatim(raw: &[u8], columns: usize) -> bool {
 }
 
 fn is_harmless(cell: &[u8]) -> bool {
-    matches!(harmless(cell, b','), Cow::Borrowed(_))
+    CellKind::split(cell).0 == CellKind::Text && matches!(harmless(cell, b','), Cow::Borrowed(_))
 }
 
 fn push_number(out: &mut Vec<u8>, number: u64) {

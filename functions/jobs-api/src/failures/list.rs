@@ -7,14 +7,17 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{AppendHeaders, IntoResponse, Response};
 use longshore::field_error::FieldError;
+use longshore::files::content_disposition;
 use longshore::http::{Answer, PathText, QueryText, Tenant, paging};
 use longshore::openapi::{CacheNoStore, NextPage, OneUrl, PageCursor, VaryAccept};
 use longshore::problem::Problem;
+use longshore::receipt::download_name;
 use longshore::result::ReportFile;
 use longshore_domain::job::Job;
 
 use super::page::{FailedFile, FailuresCursor};
 use super::rows::FailuresDocument;
+use super::workbook::{WORKBOOK, workbook};
 use crate::backend::{Api, Backend};
 use crate::jobs::document::failures_path;
 use crate::jobs::find::find_job;
@@ -34,7 +37,7 @@ const MAX_LIMIT: usize = 1_000;
 const NO_ROWS: &str = "row,code,field,message\r\n";
 const NO_ROWS_OF_SHEET: &str = "row,sheet_row,code,field,message\r\n";
 
-/// Returns a page of the failed items of a finished job, or 303 to the file with all of them.
+/// Returns a page of the failed items of a finished job, a workbook with all of them, or 303 to the file.
 #[utoipa::path(
     get,
     path = "/api/jobs/{jobId}/failures",
@@ -46,10 +49,11 @@ const NO_ROWS_OF_SHEET: &str = "row,sheet_row,code,field,message\r\n";
     responses(
         (
             status = 200,
-            description = "A page. CSV only for a job without failures, whose file would have no rows.",
+            description = "A page, or the workbook. CSV only for a job without failures, whose file would have no rows.",
             content(
                 (FailuresDocument = "application/json", example = json!(examples::failures())),
                 (String = "text/csv", example = json!(NO_ROWS)),
+                (Vec<u8> = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
             ),
             headers(
                 ("Link" = inline(NextPage), description = "The next page, `rel=\"next\"` (RFC 8288); absent on the last one."),
@@ -87,9 +91,19 @@ pub(crate) async fn list<B: Backend>(
         None if job.completion.totals.is_none_or(|totals| totals.failed > 0) => return Err(no_report().into()),
         None => None,
     };
+    let no_rows = if job.is_over_sheet() { NO_ROWS_OF_SHEET } else { NO_ROWS };
     match (request, file) {
+        (FailuresRequest::Workbook, file) => {
+            let key = file.as_ref().map(|file| file.key.as_str());
+            let workbook = workbook(files, key, no_rows).await?;
+            let name = download_name(&job, "failed.xlsx");
+            let about_file = [
+                (header::CONTENT_TYPE, WORKBOOK.to_owned()),
+                (header::CONTENT_DISPOSITION, content_disposition(&name)),
+            ];
+            Ok((about_file, about(None), workbook).into_response())
+        }
         (FailuresRequest::File, None) => {
-            let no_rows = if job.is_over_sheet() { NO_ROWS_OF_SHEET } else { NO_ROWS };
             Ok(([(header::CONTENT_TYPE, "text/csv; charset=utf-8")], about(None), no_rows).into_response())
         }
         (FailuresRequest::File, Some(file)) => {
@@ -124,6 +138,8 @@ fn about(next: Option<String>) -> AppendHeaders<Vec<(header::HeaderName, String)
 enum FailuresRequest {
     /// The whole file, as CSV.
     File,
+    /// All failed items, as a workbook.
+    Workbook,
     /// A page, as JSON.
     Page {
         /// Maximum number of failures.
@@ -140,13 +156,13 @@ impl FailuresRequest {
     /// 422 with every bad parameter.
     fn read(query: &QueryText, headers: &HeaderMap) -> Result<Self, Problem> {
         let mut errors = Vec::new();
-        let csv = match query.get("format") {
-            None => prefers_csv(headers),
-            Some("csv") => true,
-            Some("json") => false,
+        let format = match query.get("format") {
+            None if prefers_csv(headers) => "csv",
+            None => "json",
+            Some(format @ ("csv" | "json" | "xlsx")) => format,
             Some(_) => {
-                errors.push(FieldError::new("/format", "unknown_format", "format must be json or csv"));
-                false
+                errors.push(FieldError::new("/format", "unknown_format", "format must be json, csv or xlsx"));
+                "json"
             }
         };
         let limit = paging::limit(query, 1..=MAX_LIMIT, DEFAULT_LIMIT, &mut errors);
@@ -155,10 +171,11 @@ impl FailuresRequest {
             errors.extend(cursor.is_none().then(paging::bad_cursor));
             cursor
         });
-        match csv {
+        match format {
             _ if !errors.is_empty() => Err(Problem::invalid(errors)),
-            true => Ok(Self::File),
-            false => Ok(Self::Page { limit, after }),
+            "csv" => Ok(Self::File),
+            "xlsx" => Ok(Self::Workbook),
+            _ => Ok(Self::Page { limit, after }),
         }
     }
 }

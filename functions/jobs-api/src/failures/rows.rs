@@ -40,6 +40,11 @@ pub(super) struct Row {
 }
 
 impl Row {
+    /// Returns the cells; `None` if some were dropped because the row is too long.
+    pub(super) fn whole_cells(&self) -> Option<&[Vec<u8>]> {
+        (!self.cut).then_some(&self.cells)
+    }
+
     fn begin_cell(&mut self) {
         self.cells.push(Vec::new());
         self.dropping = false;

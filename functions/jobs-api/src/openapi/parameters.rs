@@ -184,6 +184,8 @@ pub(crate) enum FailuresFormat {
     Json,
     /// The whole file, as CSV.
     Csv,
+    /// All failed items, as a workbook; up to about 4 MiB.
+    Xlsx,
 }
 
 /// Query parameters of `GET /api/events`.

@@ -217,3 +217,24 @@ async fn a_damaged_report_is_an_internal_error() {
         world.get(&format!("/api/jobs/{id}/failures")).await.is_problem(500, "internal");
     }
 }
+
+#[tokio::test]
+async fn a_workbook_of_the_failed_items_is_the_response_unless_they_are_too_many() {
+    let world = World::default();
+    let id = failed(&world, FILE, 3).await;
+    let reply = world.get(&format!("/api/jobs/{id}/failures?format=xlsx")).await;
+    let media_type = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet";
+    assert_eq!((reply.status, reply.header("content-type")), (200, media_type));
+    assert_eq!((&reply.text[..2], reply.header("cache-control")), ("PK", "no-store"));
+    assert!(reply.header("content-disposition").contains("-failed.xlsx"), "{:?}", reply.headers);
+
+    world.files.put(&folder(id).report_key(0, None, "failed.csv"), format!("{FILE}{}", " ".repeat(8 << 20)));
+    let reply = world.get(&format!("/api/jobs/{id}/failures?format=xlsx")).await;
+    assert_eq!(reply.field_errors(), [("/format", "workbook_too_large")]);
+    world.files.remove(&folder(id).report_key(0, None, "failed.csv"));
+    world.get(&format!("/api/jobs/{id}/failures?format=xlsx")).await.is_problem(404, "no-report");
+
+    let perfect = world.job().await;
+    world.finish(perfect, Status::Completed, 0).await;
+    assert_eq!(world.get(&format!("/api/jobs/{perfect}/failures?format=xlsx")).await.status, 200);
+}

@@ -13,11 +13,13 @@
 //! | `encoding` | the encoding of text |
 //! | `reading` | the encoding, the dialect and the header row of a file |
 //! | `sheet` | the choice of a sheet of a workbook |
+//! | `cell_kind` | the kind of a cell in the text of a prepared sheet |
 //! | `boundaries` | the position of one record, and a state machine for each format |
 //! | `cutter` | the public cutter and the iterator over a slice |
 //! | `sniff` | inspection of the first block, and the reasons to refuse a file |
 
 mod boundaries;
+mod cell_kind;
 mod cutter;
 mod dialect;
 mod encoding;
@@ -28,6 +30,7 @@ mod reading;
 mod sniff;
 
 pub use self::boundaries::Span;
+pub use self::cell_kind::CellKind;
 pub use self::cutter::{Cutter, csv_records, records};
 pub use self::dialect::{Delimiter, Dialect, Quote};
 pub use self::encoding::{TextEncoding, UnknownEncoding};

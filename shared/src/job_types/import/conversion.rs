@@ -37,7 +37,7 @@ impl From<Ambiguity> for Uncertain {
 }
 
 /// The conversion of the cells of a column.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Conversion {
     kind: Kind,
     notations: Notations,
@@ -59,6 +59,12 @@ impl Conversion {
             trim: options.trim,
             blanks: options.blanks,
         }
+    }
+
+    /// Returns the conversion of cells whose numbers have a decimal point.
+    pub(super) fn with_decimal_point(&self) -> Self {
+        let decimal_separator = Some(NumberNotation::DecimalPoint);
+        Self { notations: Notations { decimal_separator, ..self.notations }, ..self.clone() }
     }
 
     /// Returns the kind of the cells.

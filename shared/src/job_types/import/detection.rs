@@ -14,6 +14,7 @@ use super::mode::Mode;
 use super::notations::{DetectedNotations, Notations};
 use super::options::ImportOptions;
 use super::row_reader::original_text;
+use crate::handler::FirstCell;
 
 /// Maximum number of columns that the message of an error describes.
 const DESCRIBED: usize = 5;
@@ -27,7 +28,7 @@ pub(super) fn detect(
     options: &ImportOptions,
     header: &[String],
     properties: &[Option<String>],
-    rows: &[Vec<String>],
+    rows: &[Vec<FirstCell>],
 ) -> Result<DetectedNotations, JobError> {
     let (mut detected, mut errors) = (DetectedNotations::new(), Vec::new());
     for (at, (name, property)) in header.iter().zip(properties).enumerate() {
@@ -35,7 +36,8 @@ pub(super) fn detect(
         let is_read = |property: &&String| options.mode != Mode::Delete || **property == options.key;
         let Some(property) = property.as_ref().filter(is_read) else { continue };
         let conversion = Conversion::new(options, property);
-        let cells = rows.iter().filter_map(|row| Some(original_text(options.formulas, row.get(at)?.as_bytes())));
+        let cells = rows.iter().filter_map(|row| row.get(at)).filter(|cell| !cell.has_type);
+        let cells = cells.map(|cell| original_text(options.formulas, cell.text.as_bytes()));
         let cells = cells.filter(|cell| !conversion.has_value_of(cell)).map(|cell| cell.into_owned()).collect();
         match (Column { name, property, cells }).notations(&conversion) {
             Ok(notations) if notations == Notations::default() => {}

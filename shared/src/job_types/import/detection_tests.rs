@@ -17,7 +17,8 @@ fn detect_in(others: Value, header: &str, rows: &[&str]) -> Result<Value, JobErr
     let options: ImportOptions = serde_json::from_value(options).unwrap();
     assert_eq!(options.check(), []);
     let split = |line: &str| line.split('|').map(str::to_owned).collect::<Vec<_>>();
-    let (header, rows) = (split(header), rows.iter().map(|row| split(row)).collect::<Vec<_>>());
+    let header = split(header);
+    let rows: Vec<Vec<_>> = rows.iter().map(|row| row.split('|').map(FirstCell::from).collect()).collect();
     detect(&options, &header, &properties(&options, &header), &rows).map(|detected| json!(detected))
 }
 

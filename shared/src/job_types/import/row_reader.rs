@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 
+use longshore_domain::records::CellKind;
 use longshore_domain::results::Formulas;
 use longshore_domain::text::quoted;
 use longshore_tabular::Ambiguity;
@@ -41,6 +42,8 @@ struct Column {
     /// The property of its cells; `None` if they are left out.
     property: Option<String>,
     conversion: Conversion,
+    /// The conversion of the cells of a workbook that are numbers.
+    of_numbers: Conversion,
 }
 
 impl RowReader {
@@ -59,15 +62,16 @@ impl RowReader {
         }
         let mut error = None;
         if let Value::Object(row) = &mut self.row {
-            for ((column, name), cell) in self.columns.iter().zip(header).zip(cells.iter()) {
+            for ((column, name), (kind, cell)) in self.columns.iter().zip(header).zip(cells.kinds()) {
                 let Some(property) = &column.property else { continue };
-                if let Some(no_value) = cell_error(name, cell) {
+                if let Some(no_value) = cell_error(name, kind) {
                     row.remove(property);
                     error.get_or_insert(no_value);
                     continue;
                 }
                 let cell = original_text(options.formulas, cell);
-                if let Err(uncertain) = put(row, property, &column.conversion, &cell) {
+                let conversion = if kind == CellKind::Number { &column.of_numbers } else { &column.conversion };
+                if let Err(uncertain) = put(row, property, conversion, &cell) {
                     row.remove(property);
                     error.get_or_insert_with(|| rejection(&uncertain, name, property, &cell));
                 }
@@ -78,9 +82,9 @@ impl RowReader {
 
     fn new(options: &ImportOptions, reads: Reads, header: &[String]) -> Self {
         let is_read = |property: &String| reads == Reads::All || *property == options.key;
-        let column = |property: Option<String>| Column {
-            conversion: Conversion::new(options, property.as_deref().unwrap_or_default()),
-            property: property.filter(is_read),
+        let column = |property: Option<String>| {
+            let conversion = Conversion::new(options, property.as_deref().unwrap_or_default());
+            Column { of_numbers: conversion.with_decimal_point(), conversion, property: property.filter(is_read) }
         };
         let columns = properties(options, header).into_iter().map(column).collect();
         Self { header: header.to_vec(), reads, columns, row: Value::Object(Map::new()) }

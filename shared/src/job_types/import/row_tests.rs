@@ -1,5 +1,7 @@
 //! Conversion of rows and lines to records.
 
+use longshore_domain::records::CellKind;
+use longshore_tabular::NumberNotation;
 use serde_json::{Value, json};
 
 use super::super::options::ImportOptions;
@@ -63,10 +65,24 @@ fn a_cell_without_a_value_fails_its_row_unless_its_column_is_left_out() {
     let mut left_out = options("upsert", Value::Null);
     left_out.columns = [("b".to_owned(), None), ("c".to_owned(), None)].into();
     let options = options("upsert", Value::Null);
-    let read = |options: &ImportOptions| row(options, "id,b,c", "1,\u{fdd0}the cell shows #N/A,\u{fdd0}no");
+    let error = CellKind::Error("why").marked("#N/A");
+    let read = |options: &ImportOptions| row(options, "id,b,c", &format!("1,{error},{error}"));
     let (code, field) = rejection(read(&options));
     assert_eq!((code.as_str(), field.as_deref()), ("cell_error", Some("b")));
     assert!(read(&left_out).is_ok());
+}
+
+#[test]
+fn a_number_of_a_workbook_has_a_decimal_point_in_every_column() {
+    let schema = json!({"properties": {"price": {"type": "number"}, "count": {"type": "integer"}}});
+    let mut options = options("upsert", schema);
+    options.decimal_separator = Some(NumberNotation::DecimalComma);
+    let number = CellKind::Number.marked("1.234");
+    let read = row(&options, "id,price,note", &format!("1,{number},{number}")).unwrap();
+    assert_eq!(Value::Object(read.data), json!({"id": "1", "price": 1.234, "note": "1.234"}));
+    assert_eq!(row(&options, "id,price", "1,1.234").unwrap().data["price"], 1234);
+    let (code, field) = rejection(row(&options, "id,count", &format!("1,{number}")));
+    assert_eq!((code.as_str(), field.as_deref()), ("schema_type", Some("count")));
 }
 
 #[test]
@@ -195,7 +211,7 @@ fn only_the_first_error_of_a_large_row_is_reported() {
     let cells = vec!["x"; 1_000].join(",");
     let header = format!("id,{}", columns.join(","));
     let few = row(&options, "id,c0", "1,x").unwrap_err();
-    assert!(few.message.ends_with("(and 1 more)"), "{}", few.message);
+    assert!(few.message.contains("(and 1 more: "), "{}", few.message);
     let many = row(&options, &header, &format!("1,{cells}")).unwrap_err();
     assert_eq!((many.code.as_str(), many.message.contains("more")), ("schema_type", true));
     let list = format!(r#"{{"id": 1, "a": [{}1]}}"#, "1,".repeat(150_000));

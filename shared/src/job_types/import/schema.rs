@@ -4,6 +4,7 @@
 //! being checked, so that it does not delay other rows.
 
 use std::collections::HashMap;
+use std::iter;
 
 use jsonschema::{Draft, PatternOptions, ValidationError, Validator};
 use serde_json::Value;
@@ -102,7 +103,7 @@ impl Schema {
     /// Checks a row. Collects details only for an invalid row, and only as far as they fit into memory.
     ///
     /// # Errors
-    /// `schema_…` with the first error, and the number of further ones if they can be counted; `row_too_complex` for
+    /// `schema_…` with the first error, and the number and the properties of further ones if they can be counted; `row_too_complex` for
     /// a row that is too large for this schema.
     pub(crate) fn check(&self, row: &Value) -> Result<(), Rejection> {
         let work = self.cost.steps.saturating_mul(size(row));
@@ -114,7 +115,7 @@ impl Schema {
         }
         if work <= DETAIL_STEPS {
             let mut errors = self.validator.iter_errors(row);
-            return errors.next().map_or(Ok(()), |first| Err(violation::rejection(&first, errors.count())));
+            return errors.next().map_or(Ok(()), |first| Err(violation::rejection(&first, errors)));
         }
         Err(self.first_error(row))
     }
@@ -123,7 +124,7 @@ impl Schema {
     /// branch.
     fn first_error(&self, row: &Value) -> Rejection {
         let first = if self.cost.branches { None } else { self.validator.validate(row).err() };
-        first.map_or_else(violation_somewhere, |first| violation::rejection(&first, 0))
+        first.map_or_else(violation_somewhere, |first| violation::rejection(&first, iter::empty()))
     }
 }
 

@@ -11,11 +11,24 @@ use crate::handler::Rejection;
 /// Maximum length of a quoted value in a message: enough to find it.
 const QUOTED_CHARS: usize = 40;
 
-/// Returns the rejection for the first error of a row that has `more` others. Its code is `schema_` and the keyword.
-pub(super) fn rejection(error: &ValidationError<'_>, more: usize) -> Rejection {
+/// Maximum number of properties with further errors in a message.
+const NAMED_OTHERS: usize = 5;
+
+/// Returns the rejection for the first error of a row that has these others. Its code is `schema_` and the keyword.
+pub(super) fn rejection<'a>(
+    error: &ValidationError<'_>,
+    others: impl Iterator<Item = ValidationError<'a>>,
+) -> Rejection {
     let mut message = message(error);
+    let (mut names, mut more) = (Vec::new(), 0);
+    for other in others {
+        more += 1;
+        let name = field(&other).map(|name| shortened(&name, NAME_CHARS));
+        names.extend(name.filter(|name| names.len() < NAMED_OTHERS && !names.contains(name)));
+    }
     if more > 0 {
-        message.push_str(&format!(" (and {more} more)"));
+        let names = if names.is_empty() { String::new() } else { format!(": {}", names.join(", ")) };
+        message.push_str(&format!(" (and {more} more{names})"));
     }
     Rejection::new(format!("schema_{}", snake_case(error.kind().keyword())), field(error).as_deref(), message)
 }
@@ -54,13 +67,27 @@ fn message(error: &ValidationError<'_>) -> String {
         ValidationErrorKind::Pattern { pattern } => {
             format!("{name} is {value}; it must match the pattern {}", shortened(pattern, 5 * QUOTED_CHARS))
         }
-        ValidationErrorKind::Format { format } => format!("{name} is {value}; it must have the format {format}"),
+        ValidationErrorKind::Format { format } => format!("{name} is {value}; it must be {}", of_format(format)),
         ValidationErrorKind::FalseSchema => format!("{name} is {value}, which the schema does not allow"),
         ValidationErrorKind::AnyOf { .. } | ValidationErrorKind::OneOfNotValid { .. } => {
             format!("{name} is {value}, which matches no alternative of the schema")
         }
         _ => shortened(&format!("{name}: {}", error.masked_with(value)), 10 * QUOTED_CHARS),
     }
+}
+
+/// Returns what a text of a format is.
+fn of_format(format: &str) -> String {
+    let example = match format {
+        "date" => "a date that exists, as 2024-02-13",
+        "date-time" => "a date that exists with its time, as 2024-02-13T18:30:00+01:00",
+        "time" => "a time, as 18:30:00Z",
+        "email" => "an email address",
+        "uri" => "a URI, as https://example.com",
+        "uuid" => "a UUID",
+        _ => return format!("of the format {}", shortened(format, NAME_CHARS)),
+    };
+    example.to_owned()
 }
 
 fn types(kind: &TypeKind) -> String {
@@ -122,7 +149,7 @@ mod tests {
     #[test]
     fn the_message_contains_the_wrong_value_and_a_valid_one() {
         let long = "x".repeat(100);
-        let rules: [(Value, Value, &str, &str); 13] = [
+        let rules: [(Value, Value, &str, &str); 14] = [
             (json!({"type": "integer"}), json!("12a"), "schema_type", r#"p is "12a"; it must be an integer"#),
             (
                 json!({"type": ["boolean", "null"]}),
@@ -139,7 +166,13 @@ mod tests {
             ),
             (json!({}), json!(null), "schema_required", "p is required and missing or empty"),
             (json!({"pattern": "^a"}), json!("b"), "schema_pattern", r#"p is "b"; it must match the pattern ^a"#),
-            (json!({"format": "email"}), json!("b"), "schema_format", r#"p is "b"; it must have the format email"#),
+            (json!({"format": "email"}), json!("b"), "schema_format", r#"p is "b"; it must be an email address"#),
+            (
+                json!({"format": "date"}),
+                json!("31.2.2024"),
+                "schema_format",
+                r#"p is "31.2.2024"; it must be a date that exists, as 2024-02-13"#,
+            ),
             (json!({"minimum": 5}), json!(4), "schema_minimum", "p: 4 is less than the minimum of 5"),
             (
                 json!({"exclusiveMaximum": 5}),
@@ -174,7 +207,7 @@ mod tests {
         let (_, field, message) = describe(schema, json!({"a": "x", "b": "y"}));
         assert_eq!(
             (field.as_deref(), message.as_str()),
-            (Some("a"), r#"a is "x"; it must be an integer (and 1 more)"#)
+            (Some("a"), r#"a is "x"; it must be an integer (and 1 more: b)"#)
         );
     }
 

@@ -11,7 +11,8 @@ import { UploadBar } from "./file-card";
 
 interface Props {
   job: Job;
-  download: () => Promise<void>;
+  /** Downloads the failed rows: by default as a workbook, which every spreadsheet program opens. */
+  download: (form?: "csv") => Promise<void>;
   onReopened: () => void;
 }
 
@@ -41,9 +42,14 @@ export function CorrectionsCard({ job, download, onReopened }: Props) {
           ))}
         </ol>
         <div class="corrections-files">
-          <button type="button" class="main" onClick={() => void download().catch(setError)}>
-            {t.download(job.counts.failed)}
-          </button>
+          <div class="actions">
+            <button type="button" class="main" onClick={() => void download().catch(setError)}>
+              {t.download(job.counts.failed)}
+            </button>
+            <button type="button" onClick={() => void download("csv").catch(setError)}>
+              {t.downloadCsv}
+            </button>
+          </div>
           {isIdle ? (
             <DropZone
               title={t.drop}

@@ -19,7 +19,7 @@ function format(answer: Inspection): string[] {
   const t = text.reading;
   const { reading, prepared } = answer;
   if (!reading) return [t.jsonLines];
-  const header = t.header(reading.headerRow);
+  const header = t.header(prepared?.headerSheetRow ?? reading.headerRow);
   if (isWorkbook(answer)) return [header];
   const encoding = prepared?.form === "utf16" ? t.utf16 : reading.encoding;
   const comments = reading.comment ? [t.comments(reading.comment)] : [];

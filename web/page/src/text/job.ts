@@ -196,9 +196,10 @@ export const jobText = {
     correctSteps: [
       "Download the failed rows.",
       "Correct them in a spreadsheet. Delete rows that you do not need.",
-      "Drop the file here, as CSV or Excel workbook. Only its rows are retried.",
+      "Drop the file here, as Excel workbook or CSV. Only its rows are retried.",
     ],
-    download: (count: number) => `Download ${plural(count, "row", "rows")}`,
+    download: (count: number) => `Download ${plural(count, "row", "rows")} (Excel)`,
+    downloadCsv: "as CSV",
     drop: "Drop the corrected file here",
     choose: "or choose it",
     retrying: "Retrying the corrected rows...",

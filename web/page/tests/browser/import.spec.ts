@@ -35,9 +35,15 @@ test("only corrected rows run again", async ({ page }) => {
   await expect(rows.first()).toContainText("100");
   await expect(rows.first()).toContainText("unknown");
 
+  const [workbook] = await Promise.all([
+    page.waitForEvent("download"),
+    page.getByRole("button", { name: "Download 10 rows (Excel)" }).click(),
+  ]);
+  expect(workbook.suggestedFilename()).toMatch(/-failed\.xlsx$/);
+  expect(readFileSync(await workbook.path()).subarray(0, 2).toString()).toBe("PK");
   const [download] = await Promise.all([
     page.waitForEvent("download"),
-    page.getByRole("button", { name: "Download 10 rows" }).click(),
+    page.getByRole("button", { name: "as CSV" }).click(),
   ]);
   const failed = readFileSync(await download.path(), "utf8");
   expect(failed.trim().split("\n")).toHaveLength(11);
