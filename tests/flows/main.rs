@@ -15,6 +15,7 @@ mod bad_files;
 mod bad_input;
 mod cancels;
 mod conventions;
+mod corrected_workbooks;
 mod corrections;
 mod datasets;
 mod dead_letters;

@@ -1,6 +1,6 @@
 //! Conversions of files that are read by range.
 
-use std::io::Write;
+use std::io::{Read, Write};
 
 use super::*;
 
@@ -85,4 +85,17 @@ fn a_short_answer_is_an_error_of_the_storage() {
     conversion.answer(vec![0xff, 0xfe]);
     let Step::Ended(Err(error)) = conversion.blocking_next() else { panic!("the conversion goes on") };
     assert_eq!(error.code(), None);
+}
+
+#[test]
+fn a_conversion_whose_caller_has_gone_reads_no_further() {
+    let (steps, received) = mpsc::channel(1);
+    let (answers, answered) = sync_channel(1);
+    let mut file = RemoteFile::new(steps, answered, 100, false);
+    answers.send(vec![b'x'; 100]).unwrap();
+    let mut byte = [0];
+    file.read_exact(&mut byte).unwrap();
+    drop(received);
+    let end = file.read_exact(&mut byte).unwrap_err();
+    assert_eq!(end.kind(), io::ErrorKind::BrokenPipe, "99 bytes of the block are left");
 }

@@ -2,7 +2,8 @@
 //! delimiter, encoding or decimal separator, and changes no cell.
 //!
 //! The cells are those of the CSV file, as text, so that a corrected workbook is read like a corrected CSV file. The
-//! workbook is written in memory and is the response, so it is limited; larger files are downloaded as CSV.
+//! workbook is the response of a call, so its size and the work are limited; larger files are downloaded as CSV. The
+//! library keeps one row in memory, and the sheet in a temporary file.
 
 use longshore::field_error::FieldError;
 use longshore::http::Failure;
@@ -16,8 +17,9 @@ use crate::output::stored::no_report;
 /// Media type of a workbook.
 pub(super) const WORKBOOK: &str = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet";
 
-/// Maximum size of the CSV file in bytes: about a second of work, and more rows than a person corrects.
+/// Maximum size of the CSV file in bytes, and of its cells: about a second of work, and more than a person corrects.
 const CSV_BYTES: u64 = 8 << 20;
+const CELLS: usize = 500_000;
 
 /// Maximum size of a workbook in bytes. A response has at most 6 MB, and is base64.
 /// <https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html>
@@ -41,23 +43,33 @@ pub(super) async fn workbook(files: &impl Files, key: Option<&str>, no_rows: &st
             }
         }
     };
-    let workbook = write(&csv).map_err(|error| too_large(&error.to_string()))?;
+    let workbook = match write(&csv) {
+        Err(XlsxError::IoError(error)) => return Err(Failure::Internal(error.into())),
+        Err(error) => return Err(too_large(&error.to_string()).into()),
+        Ok(None) => return Err(too_large(&format!("more than {CELLS} cells")).into()),
+        Ok(Some(workbook)) => workbook,
+    };
     if workbook.len() > WORKBOOK_BYTES {
         return Err(too_large(&format!("a workbook of more than {} MiB", WORKBOOK_BYTES >> 20)).into());
     }
     Ok(workbook)
 }
 
-fn write(mut csv: &[u8]) -> Result<Vec<u8>, XlsxError> {
+/// Returns the workbook; `None` if there are too many cells.
+fn write(mut csv: &[u8]) -> Result<Option<Vec<u8>>, XlsxError> {
     let mut workbook = Workbook::new();
     // The bytes depend only on the rows.
     let date = ExcelDateTime::from_ymd(2000, 1, 1)?;
     workbook.set_properties(&DocProperties::new().set_creation_datetime(&date));
     let bold = Format::new().set_bold();
-    let sheet = workbook.add_worksheet().set_name("failed")?;
+    let sheet = workbook.add_worksheet_with_constant_memory()?.set_name("failed")?;
     sheet.set_freeze_panes(1, 0)?;
-    let (mut rows, mut number) = (Rows::starting_at(0), 0);
+    let (mut rows, mut number, mut cells) = (Rows::starting_at(0), 0, 0);
     while let Some(row) = rows.take(&mut csv) {
+        cells += row.whole_cells().map_or(0, <[_]>::len);
+        if cells > CELLS {
+            return Ok(None);
+        }
         for (column, cell) in (0..).zip(texts(&row)?) {
             match cell.parse::<u32>() {
                 _ if number == 0 => sheet.write_string_with_format(number, column, cell, &bold)?,
@@ -69,7 +81,7 @@ fn write(mut csv: &[u8]) -> Result<Vec<u8>, XlsxError> {
         }
         number += 1;
     }
-    workbook.save_to_buffer()
+    workbook.save_to_buffer().map(Some)
 }
 
 /// Returns the cells of a row.
@@ -98,7 +110,7 @@ mod tests {
     #[test]
     fn cells_are_texts_as_in_the_file_and_the_number_is_one() {
         let csv = "row,id,'=note,code,field,message\r\n7,007,\"two\r\nlines\",c,,\"m, n\"\r\n8,1.50,''=1,c,,\r\n";
-        let bytes = write(csv.as_bytes()).unwrap();
+        let bytes = write(csv.as_bytes()).unwrap().unwrap();
         let mut workbook = Workbook::open(Cursor::new(bytes), Limits::default()).unwrap();
         let mut rows = Vec::new();
         let choice = SheetChoice::FirstVisible;
@@ -113,12 +125,14 @@ mod tests {
         let number = CellContent::Number("7".into());
         assert_eq!(rows[1], [number, text("007"), text("two\r\nlines"), text("c"), text(""), text("m, n")]);
         assert_eq!(rows[2][1..], [text("1.50"), text("''=1"), text("c")]);
-        assert_eq!(write(csv.as_bytes()).unwrap(), write(csv.as_bytes()).unwrap());
+        assert!(write(csv.as_bytes()).unwrap() == write(csv.as_bytes()).unwrap(), "the bytes depend on the rows only");
     }
 
     #[test]
     fn a_cell_that_no_workbook_holds_is_refused() {
         assert!(write(b"row,id,code,field,message\r\n1,x,c,,m\r\n").is_ok());
+        let many = "1,,c,,m\r\n".repeat(CELLS / 5 + 1);
+        assert_eq!(write(many.as_bytes()).unwrap(), None);
         for length in [40_000, 2 << 20] {
             let csv = format!("row,id,code,field,message\r\n1,{},c,,m\r\n", "x".repeat(length));
             assert!(matches!(write(csv.as_bytes()), Err(XlsxError::MaxStringLengthExceeded)), "{length}");

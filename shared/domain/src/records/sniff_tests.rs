@@ -47,13 +47,14 @@ fn binary_files_are_named() {
 
 #[test]
 fn text_that_is_no_table_is_named() {
-    let table: [(&[u8], TextKind); 7] = [
+    let table: [(&[u8], TextKind); 8] = [
         (b"<!DOCTYPE html>\n<html>", TextKind::Html),
         (b"\r\n<html xmlns:o=\"urn:schemas-microsoft-com:office:office\">", TextKind::Html),
         (b"<table border=1><tr>", TextKind::Html),
         (b"\xef\xbb\xbf<?xml version=\"1.0\"?>", TextKind::Xml),
         (b"[{\"a\":1},\n{\"a\":2}]\n", TextKind::JsonArray),
         (b"[\n  {\n", TextKind::JsonArray),
+        (b"[{\"a\":1},{\"a\":2}]\n", TextKind::JsonArray),
         (b"[[1,2],\r\n[3,4]]", TextKind::JsonArray),
     ];
     for (block, kind) in table {

@@ -73,7 +73,8 @@ impl RowReader {
                 let conversion = if kind == CellKind::Number { &column.of_numbers } else { &column.conversion };
                 if let Err(uncertain) = put(row, property, conversion, &cell) {
                     row.remove(property);
-                    error.get_or_insert_with(|| rejection(&uncertain, name, property, &cell));
+                    let zone = options.time_zone.as_deref().unwrap_or_default();
+                    error.get_or_insert_with(|| rejection(&uncertain, name, property, &cell, zone));
                 }
             }
         }
@@ -129,7 +130,7 @@ fn put(row: &mut Map<String, Value>, property: &str, conversion: &Conversion, ce
     Ok(())
 }
 
-fn rejection(uncertain: &Uncertain, column: &str, property: &str, cell: &str) -> Rejection {
+fn rejection(uncertain: &Uncertain, column: &str, property: &str, cell: &str, zone: &str) -> Rejection {
     let (cell, column) = (quoted(cell), quoted(column));
     let ambiguous = |[first, second]: &[String; 2], unambiguous: &str, option: &str| {
         format!(
@@ -160,14 +161,15 @@ fn rejection(uncertain: &Uncertain, column: &str, property: &str, cell: &str) ->
         }
         Uncertain::Twice([first, second]) => {
             let message = format!(
-                "{cell} in the column {column} is {first} or {second}, because the clock is put back; write one of them"
+                "{cell} in the column {column} is {first} or {second}, because the clock of {zone} is put back; write \
+                 one of them"
             );
             ("ambiguous_time", message)
         }
         Uncertain::Never => {
             let message = format!(
-                "{cell} in the column {column} is no time in this time zone, because the clock is put forward; correct it, or \
-                 write the time as in 2024-02-13T18:30:00+01:00"
+                "{cell} in the column {column} is no time in {zone}, because its clock is put forward; correct it, or write \
+                 the time as in 2024-02-13T18:30:00+01:00"
             );
             ("no_such_time", message)
         }

@@ -46,13 +46,8 @@ export function Preview({ table, properties, otherSheets, isStale }: Props) {
           head={
             <>
               <th scope="col" class="figure">
-                {t.row}
+                {hasSheet ? t.sheetRow : t.row}
               </th>
-              {hasSheet && (
-                <th scope="col" class="figure">
-                  {t.sheetRow}
-                </th>
-              )}
               {hasProblems && <th scope="col">{t.problem}</th>}
               {columns.map((column, at) => (
                 <ColumnName key={column} column={column} property={properties[at] ?? null} />
@@ -112,8 +107,7 @@ function PreviewRow({ row, columns, properties, hasSheet, hasProblems }: RowProp
   const { number, sheetRow, cells, line, problem } = row;
   return (
     <tr class={problem ? "failing" : undefined}>
-      <td class="figure quiet">{number}</td>
-      {hasSheet && <td class="figure quiet">{sheetRow}</td>}
+      <td class="figure quiet">{hasSheet ? sheetRow : number}</td>
       {hasProblems && (
         <td class="reason">
           {problem && <CodeMessage words={failureReason(problem)} message={problem.message} />}
