@@ -37,7 +37,7 @@ fn compare_with_oracle(delimiter: Delimiter, bytes: &[u8]) {
     let mut reader = CellReader::new(dialect);
     let spans = csv_records(dialect, bytes);
     let actual: Vec<Vec<_>> =
-        spans.map(|span| reader.read(span.content(bytes)).marked().map(<[u8]>::to_vec).collect()).collect();
+        spans.map(|span| reader.read(span.content(bytes)).encoded().map(<[u8]>::to_vec).collect()).collect();
     assert_eq!(actual, oracle::records(delimiter.byte(), bytes));
     for cell in actual.iter().flatten() {
         let shown = harmless(cell, b',');
@@ -69,7 +69,7 @@ fn imported(record: &[u8], columns: &[String]) {
     let cells = oracle::records(b',', record).into_iter().next().unwrap_or_default();
     let key = cells.first().map_or(0, Vec::len);
     // Numbers and cells without a value in a prepared sheet.
-    if cells.iter().any(|cell| CellKind::split(cell).0 != CellKind::Text) {
+    if cells.iter().any(|cell| CellKind::parse(cell).0 != CellKind::Text) {
         return;
     }
     let valid = std::str::from_utf8(record).is_ok() && cells.len() == columns.len() && (1..=1024).contains(&key);

@@ -9,14 +9,13 @@ use crate::handler::CellReader;
 pub struct FirstCell {
     /// The text that it shows.
     pub text: String,
-    /// True for a number with a decimal point, or an error, of a workbook. The text of another cell can have a value in
-    /// the notation of its column.
-    pub has_type: bool,
+    /// True for a number or an error of a workbook. The notation of its column does not apply to it.
+    pub is_typed: bool,
 }
 
 impl From<&str> for FirstCell {
     fn from(text: &str) -> Self {
-        Self { text: text.to_owned(), has_type: false }
+        Self { text: text.to_owned(), is_typed: false }
     }
 }
 
@@ -40,7 +39,7 @@ pub(crate) fn first_rows(
         let cells = cells.read(record.as_bytes());
         let cell = |(kind, text): (CellKind<'_>, &[u8])| FirstCell {
             text: String::from_utf8_lossy(text).into_owned(),
-            has_type: kind != CellKind::Text,
+            is_typed: kind != CellKind::Text,
         };
         (cells.len() == columns).then(|| cells.kinds().map(cell).collect())
     };

@@ -229,17 +229,21 @@ def duration_text(duration: dt.timedelta) -> str:
 def our_text(cell: Any, formula: Any, theirs: str, texts: set[str]) -> dict[str, Any] | None:
     """Returns our text and the reason, where it differs by design. `texts` are the cells with a stored text."""
     if formula.data_type == "f" and cell.value is None and cell.coordinate not in texts:
-        return error("", "a formula without a stored result is an error of its cell; openpyxl gives no value")
+        return error(NO_VALUE, "a formula without a stored result is an error of its cell; openpyxl gives no value")
     if cell.data_type == "e":
         if is_date_format(cell.number_format):
-            return error("", "a date that does not exist; openpyxl gives #VALUE!")
+            return error(NO_VALUE, "a date that does not exist; openpyxl gives #VALUE!")
         return error(theirs, "an error is an error of its cell, not text")
     if theirs in ("Infinity", "-Infinity"):
-        return error("", "the number is too large for a cell; openpyxl reads it as infinite")
+        return error(NO_VALUE, "the number is too large for a cell; openpyxl reads it as infinite")
     if isinstance(cell.value, str) and re.search("_x[0-9A-Fa-f]{4}_", theirs):
         ours = re.sub("_x([0-9A-Fa-f]{4})_", lambda found: chr(int(found[1], 16)), theirs)
         return {"ours": ours, "because": "escaped characters are replaced; openpyxl leaves them"}
     return None
+
+
+#: What a cell without a value shows, unless it shows an error of its own.
+NO_VALUE = "#VALUE!"
 
 
 def error(shown: str, because: str) -> dict[str, Any]:

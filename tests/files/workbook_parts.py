@@ -133,9 +133,9 @@ def good() -> list[Item]:
     made = [
         ("plain-stored", packed(plain, stored=True), {}),
         ("serial-numbers", packed(parts(SERIALS)), {"disagreements": [
-            {"row": 4, "column": 2, "ours": "", "isError": True, "theirs": "1900-02-28",
+            {"row": 4, "column": 2, "ours": "#VALUE!", "isError": True, "theirs": "1900-02-28",
              "because": "Excel shows 29 February 1900, which did not exist; openpyxl gives the day before"},
-            {"row": 8, "column": 2, "ours": "", "isError": True, "theirs": "1899-12-29",
+            {"row": 8, "column": 2, "ours": "#VALUE!", "isError": True, "theirs": "1899-12-29",
              "because": "Excel shows no date before 1900; openpyxl gives one"}]}),
         ("serial-numbers-1904", packed(parts(OLD, properties='<workbookPr date1904="1"/>')), {}),
         ("error-cells", packed(parts(FAULTS)), {}),

@@ -205,6 +205,10 @@ class ClientTests(unittest.TestCase):
             self.assertEqual([one.read_bytes() for one in Path(folder).iterdir()], [b"row,code\r\n"])
         self.assertFalse(any("authorization" in request.headers for request in self.server.seen("GET /s3/file")))
 
+    def test_failures_workbook_is_the_answer_of_the_api(self):
+        self.server.script(f"GET /api/jobs/{JOB_ID}/failures", Reply(200, b"PK", {"content-type": "application/zip"}))
+        self.assertEqual(self.client.failures_workbook(JOB_ID), b"PK")
+
     def test_failures_csv_is_the_file_or_the_answer_of_the_api_without_one(self):
         file = {"url": f"{self.server.url}/s3/file"}
         output = json.loads(json.dumps(OUTPUT))

@@ -149,7 +149,7 @@ async fn inspect_prepared(
         found = Inspection::refused(first_part::header_too_far());
     }
     if let (Some(rows), Some(reading)) = (&part.rows, found.reading) {
-        part.document.header_sheet_row = rows.header(reading.header_row);
+        part.document.header_sheet_row = rows.header_row(reading.header_row);
         found.rows.iter_mut().for_each(|row| row.sheet_row = rows.row_of(row.number, reading.header_row));
     }
     Ok((Some(part.document), found))

@@ -57,7 +57,8 @@ pub struct PreparedDocument {
     /// Name of the sheet that is read.
     #[schema(required = true)]
     pub sheet: Option<String>,
-    /// Row of the sheet that is the header. `headerRow` of the reading does not count rows without text; this row does.
+    /// Row of the header as the spreadsheet program numbers it; `headerRow` of the reading counts only rows with text.
+    /// `null` without a header, and if the file is no workbook.
     #[schema(required = true)]
     pub header_sheet_row: Option<u32>,
     /// The sheets of a workbook, in order.

@@ -4,6 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::records::Delimiter;
 
+/// Media type of a workbook.
+pub const WORKBOOK_TYPE: &str = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet";
+
 /// Shape of a row of the results.
 #[derive(Copy, Clone, Eq, PartialEq, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -109,7 +112,7 @@ impl ResultsForm {
     /// Returns the media type of the results file.
     pub const fn content_type(&self) -> &'static str {
         match (self.format, self.gzip) {
-            (ResultFormat::Xlsx, _) => "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+            (ResultFormat::Xlsx, _) => WORKBOOK_TYPE,
             (_, true) => "application/gzip",
             (ResultFormat::Jsonl, false) => "application/x-ndjson",
             (ResultFormat::Csv, false) => "text/csv; charset=utf-8",

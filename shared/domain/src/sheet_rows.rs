@@ -76,16 +76,15 @@ impl SheetRows {
     /// Returns the row of the sheet that an item is, given the item's number, which begins with 1, and the row of the
     /// header among the rows of the sheet that are not blank: 1 for the first one, 0 for none.
     pub fn row_of(&self, item: u64, header_row: u32) -> Option<u32> {
-        self.at(item.checked_sub(1)?.checked_add(u64::from(header_row))?)
+        self.nth(item.checked_sub(1)?.checked_add(u64::from(header_row))?)
     }
 
-    /// Returns the row of the sheet that is the header, given its row as in the reading of the file; `None` without a
-    /// header.
-    pub fn header(&self, header_row: u32) -> Option<u32> {
-        self.at(u64::from(header_row).checked_sub(1)?)
+    /// Returns the row of the sheet with the header, given its number among the rows with text; `None` without a header.
+    pub fn header_row(&self, header_row: u32) -> Option<u32> {
+        self.nth(u64::from(header_row).checked_sub(1)?)
     }
 
-    fn at(&self, index: u64) -> Option<u32> {
+    fn nth(&self, index: u64) -> Option<u32> {
         match self {
             Self::From(first) => u32::try_from(index).ok()?.checked_add(*first),
             Self::Listed(rows) => rows.get(usize::try_from(index).ok()?).copied(),
@@ -136,7 +135,7 @@ mod tests {
     fn an_item_has_the_row_of_its_sheet() {
         let listed = SheetRows::from_steps(&[1, 1, 3, 0x80, 0x01]);
         assert_eq!(listed, SheetRows::Listed(vec![1, 2, 5, 133]));
-        assert_eq!([0, 1, 3, 5].map(|header_row| listed.header(header_row)), [None, Some(1), Some(5), None]);
+        assert_eq!([0, 1, 3, 5].map(|header_row| listed.header_row(header_row)), [None, Some(1), Some(5), None]);
         for (rows, header_row, item, expected) in [
             (&listed, 1, 1, Some(2)),
             (&listed, 1, 2, Some(5)),

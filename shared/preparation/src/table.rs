@@ -63,8 +63,8 @@ struct Table<'a, W> {
 
 impl<W: Write> Table<'_, W> {
     fn push(&mut self, cells: &[CellValue]) -> io::Result<()> {
-        self.width = self.width.max(cells.len());
         let Some(first) = &mut self.first else { return self.write(cells) };
+        self.width = self.width.max(cells.len());
         let texts = cells.iter().map(|cell| cell.as_ref().map_or(0, |content| content.len()));
         self.first_bytes += texts.sum::<usize>() + size_of_val(cells);
         first.push(cells.to_vec());
@@ -87,19 +87,19 @@ fn append_row(cells: &[CellValue], width: usize, line: &mut Vec<u8>) {
         if at > 0 {
             line.push(b',');
         }
-        append_cell(&marked(cell), line);
+        append_cell(&encode_cell(cell), line);
     }
-    line.resize(line.len() + width - cells.len(), b',');
+    line.resize(line.len() + width.saturating_sub(cells.len()), b',');
     line.extend_from_slice(b"\r\n");
 }
 
 /// Returns the text of a cell, with the mark of its kind if the text alone does not tell its value. An integer is the
 /// same in every notation.
-fn marked(cell: &CellValue) -> Cow<'_, str> {
+fn encode_cell(cell: &CellValue) -> Cow<'_, str> {
     match cell {
-        Ok(CellContent::Number(number)) if number.contains('.') => CellKind::Number.marked(number),
-        Ok(content) => CellKind::Text.marked(content),
-        Err(error) => CellKind::Error(&error.to_string()).marked(error.shown()).into_owned().into(),
+        Ok(CellContent::Number(number)) if number.contains('.') => CellKind::Number.encode(number),
+        Ok(content) => CellKind::Text.encode(content),
+        Err(error) => CellKind::Error(&error.to_string()).encode(error.shown()).into_owned().into(),
     }
 }
 

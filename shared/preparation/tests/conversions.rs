@@ -131,7 +131,7 @@ fn the_first_visible_sheet_becomes_csv() {
     let (head, row) = text.split_once("\r\n").expect("two rows");
     assert_eq!(head, "\"id\",\"text, \"\"quoted\"\"\"");
     let error = "the cell shows #N/A; correct its formula or its value";
-    let cells = [CellKind::Number.marked("1.5"), CellKind::Error(error).marked("#N/A")];
+    let cells = [CellKind::Number.encode("1.5"), CellKind::Error(error).encode("#N/A")];
     assert_eq!(row, format!("\"{}\",\"{}\"\r\n", cells[0], cells[1]));
     assert_eq!((prepared.sheet.as_deref(), prepared.row_steps.as_bytes()), (Some("Data"), &[2, 3][..]));
 }

@@ -2,13 +2,11 @@
 //!
 //! Completion writes these columns; the parser of corrected files finds them by their names in the first line. The API
 //! checks a file's first bytes, so that a wrong file is refused immediately. The splitter checks again. Both get the
-//! same result, because it depends only on the first line.
+//! same result, because it depends only on these bytes.
 
 use std::borrow::Cow;
 
-use longshore_domain::records::{
-    Delimiter, Dialect, Extent, Format, Span, TextEncoding, check_utf8, csv_records, sniff,
-};
+use longshore_domain::records::{Delimiter, Dialect, Extent, Format, Span, TextEncoding, csv_records, sniff};
 use longshore_tabular::detect_encoding;
 
 use crate::formula::original;
@@ -110,6 +108,8 @@ pub struct NotAFailuresFile(pub String);
 /// Positions of the columns.
 #[derive(Clone, Eq, PartialEq, Debug)]
 pub struct ColumnLayout {
+    /// Encoding of the file.
+    pub(super) encoding: TextEncoding,
     /// Dialect of the file.
     pub(super) dialect: Dialect,
     /// Index of the column of numbers.
@@ -128,15 +128,14 @@ impl ColumnLayout {
     /// # Errors
     /// If the file is not text, or its first line lacks the column of numbers or one of the item's own columns.
     pub fn find(header: &[u8], extent: Extent, columns: &Columns) -> Result<Self, NotAFailuresFile> {
-        let (header, _) = utf8(header, extent);
-        let header = &header[..];
         let bom_len = sniff(header, extent).map_err(|error| NotAFailuresFile(error.to_string()))?.bom_len;
         let text = &header[bom_len..];
+        let encoding = detected_encoding(header, extent);
         let mut best: Option<FirstLine> = None;
         for delimiter in DELIMITERS {
-            let header = FirstLine::read(text, extent, Dialect { delimiter, ..Dialect::default() })?;
+            let header = FirstLine::read(text, extent, encoding, Dialect { delimiter, ..Dialect::default() })?;
             if header.misses(columns).is_empty() {
-                return header.layout(columns, bom_len);
+                return header.layout(columns, encoding, bom_len);
             }
             // The file's own delimiter results in the most columns. On a tie, the first delimiter is used.
             if best.as_ref().is_none_or(|best| header.names.len() > best.names.len()) {
@@ -148,24 +147,11 @@ impl ColumnLayout {
     }
 }
 
-/// Returns the bytes of a file in UTF-8, and the encoding that they were converted from: a guess from the first bytes, as
-/// for the file of an import. A file with a byte that has no meaning in it is not converted.
-pub(super) fn utf8(bytes: &[u8], extent: Extent) -> (Cow<'_, [u8]>, Option<TextEncoding>) {
+/// Returns the encoding of a file, which is a guess unless it is UTF-8. The API and the splitter detect it in the same
+/// bytes.
+fn detected_encoding(bytes: &[u8], extent: Extent) -> TextEncoding {
     let head = &bytes[..bytes.len().min(HEAD_BYTES as usize)];
-    let head_extent = if head.len() < bytes.len() { Extent::Start } else { extent };
-    let encoding = detect_encoding(head, head_extent).encoding;
-    if encoding.is_utf8() {
-        return (bytes.into(), None);
-    }
-    // The last line of a beginning can be cut off within a character.
-    let whole_lines = match extent {
-        Extent::Whole => bytes,
-        Extent::Start => &bytes[..memchr::memrchr(b'\n', bytes).map_or(bytes.len(), |end| end + 1)],
-    };
-    match encoding.decode(whole_lines) {
-        Some(text) => (text.into_owned().into_bytes().into(), Some(encoding)),
-        None => (bytes.into(), None),
-    }
+    detect_encoding(head, if head.len() < bytes.len() { Extent::Start } else { extent }).encoding
 }
 
 /// A first line, read in one dialect.
@@ -176,16 +162,17 @@ struct FirstLine {
 }
 
 impl FirstLine {
-    fn read(text: &[u8], extent: Extent, dialect: Dialect) -> Result<Self, NotAFailuresFile> {
+    fn read(text: &[u8], extent: Extent, encoding: TextEncoding, dialect: Dialect) -> Result<Self, NotAFailuresFile> {
         let mut spans = csv_records(dialect, text);
         let span = spans.next().ok_or_else(|| NotAFailuresFile("the file is empty".into()))?;
         if span.unterminated || (extent == Extent::Start && span.end as usize == text.len()) {
             let message = "the first line does not end; check it for a quote that is not closed";
             return Err(NotAFailuresFile(message.into()));
         }
-        check_utf8(span.content(text), 0).map_err(|error| NotAFailuresFile(error.to_string()))?;
+        let unreadable = || NotAFailuresFile(format!("the first line is not {encoding}; save the file as CSV UTF-8"));
+        let line = encoding.decode(span.content(text)).ok_or_else(unreadable)?;
         let mut cells = CellReader::new(dialect);
-        let names = cells.read(span.content(text)).iter().map(name).collect();
+        let names = cells.read(line.as_bytes()).iter().map(name).collect();
         Ok(Self { dialect, names, span })
     }
 
@@ -196,7 +183,12 @@ impl FirstLine {
     }
 
     /// Returns the layout of a header that lacks no column.
-    fn layout(&self, columns: &Columns, bom_len: usize) -> Result<ColumnLayout, NotAFailuresFile> {
+    fn layout(
+        &self,
+        columns: &Columns,
+        encoding: TextEncoding,
+        bom_len: usize,
+    ) -> Result<ColumnLayout, NotAFailuresFile> {
         let index = |name: &str| {
             let mut indexes = (0..).zip(&self.names).filter(|(_, actual)| *actual == name).map(|(index, _)| index);
             match (indexes.next(), indexes.next()) {
@@ -205,6 +197,7 @@ impl FirstLine {
             }
         };
         Ok(ColumnLayout {
+            encoding,
             dialect: self.dialect,
             number: index(&columns.number())?,
             own: columns.own().into_iter().map(index).collect::<Result<_, _>>()?,
@@ -225,78 +218,11 @@ fn missing_columns(missing: &[String]) -> String {
         names.push_str(&format!(" and {} more", missing.len() - LISTED));
     }
     format!(
-        "the first line has no column {names}; download the failed rows of this job as CSV, correct the cells, and \
-         keep the first line"
+        "the first line has no column {names}; download the failed rows of this job, correct the cells, and keep the \
+         first line"
     )
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn named(names: &[&str]) -> Columns {
-        Columns::Named(names.iter().map(|name| (*name).to_owned()).collect())
-    }
-
-    fn find(file: &str, columns: &Columns) -> Result<ColumnLayout, String> {
-        ColumnLayout::find(file.as_bytes(), Extent::Whole, columns).map_err(|error| error.to_string())
-    }
-
-    #[test]
-    fn columns_are_found_by_name_in_any_order() {
-        for (file, delimiter, number, own) in [
-            ("row,id,name,code,field,message\r\n", Delimiter::Comma, 0, [1, 2]),
-            ("\u{feff}row;id;name;code;field;message\r\n", Delimiter::Semicolon, 0, [1, 2]),
-            ("row\tid\tname\n", Delimiter::Tab, 0, [1, 2]),
-            ("message,name,,id,row,,\n", Delimiter::Comma, 4, [3, 1]),
-            ("\"row\";\" id \"; name\r", Delimiter::Semicolon, 0, [1, 2]),
-            ("name;row;id", Delimiter::Semicolon, 1, [2, 0]),
-        ] {
-            let layout = find(file, &named(&["id", "name"])).unwrap();
-            assert_eq!(
-                (layout.dialect.delimiter, layout.number, &layout.own[..]),
-                (delimiter, number, &own[..]),
-                "{file:?}"
-            );
-            assert_eq!(layout.rows_from, file.len());
-        }
-    }
-
-    #[test]
-    fn names_are_recognized_as_a_report_writes_them() {
-        let columns = named(&["row", "=a;b", "'=x", "code"]);
-        let layout = find("row_2,row,'=a;b,''=x,code,code_2,field,message\r\n1,,,,,,,\r\n", &columns).unwrap();
-        assert_eq!((layout.number, &layout.own[..]), (0, &[1, 2, 3, 4][..]));
-        let raw = find("row;item;code\n", &Columns::Raw).unwrap();
-        assert_eq!((raw.number, raw.own), (0, vec![1]));
-    }
-
-    #[test]
-    fn the_error_names_the_missing_columns_and_a_solution() {
-        let columns = named(&["id", "name"]);
-        for (file, expected) in [
-            ("", "The file is empty"),
-            ("id,name\n1,Ann\n", "no column \"row\"; download"),
-            ("row;id\n1;2\n", "no column \"name\"; download"),
-            ("row\n1\n", "no column \"id\", \"name\"; download"),
-            ("row,id,name,id\n", "two columns are called \"id\""),
-            ("row,id,name,row\n", "two columns are called \"row\""),
-            ("row,id,\"name\n1,2,3\n", "check it for a quote that is not closed"),
-            ("%PDF-1.7\n", "PDF document"),
-            ("r\0o\0w\0,\0i\0d\0", "UTF-16"),
-        ] {
-            let error = find(file, &columns).unwrap_err();
-            assert!(error.contains(expected), "{file:?}: {error}");
-        }
-        let latin = [b"row,id,name,Gr\xf6\xdfe\n".as_slice(), b"1,2,3,4\n"].concat();
-        assert!(ColumnLayout::find(&latin, Extent::Whole, &columns).unwrap_err().to_string().contains("not UTF-8"));
-    }
-
-    #[test]
-    fn a_first_line_must_end_within_the_first_bytes() {
-        let columns = named(&["id", "name"]);
-        for (header, taken) in [("row,id,name", false), ("row,id,name\n", false), ("row,id,name\n1", true)] {
-            assert_eq!(ColumnLayout::find(header.as_bytes(), Extent::Start, &columns).is_ok(), taken, "{header:?}");
-        }
-    }
-}
+#[path = "columns_tests.rs"]
+mod tests;

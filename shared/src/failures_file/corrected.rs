@@ -13,7 +13,6 @@ use longshore_domain::job::JobError;
 use longshore_domain::records::{CellKind, Extent, Span, TextEncoding, csv_records};
 use longshore_domain::work_file::Entry;
 
-use super::columns::utf8;
 use super::{ColumnLayout, Columns, NotAFailuresFile, key_of};
 use crate::formula::original;
 use crate::handler::CellReader;
@@ -22,8 +21,6 @@ use crate::handler::CellReader;
 #[derive(Debug)]
 pub struct CorrectedFile {
     bytes: Vec<u8>,
-    /// The encoding, if the file is not UTF-8.
-    pub(super) guessed: Option<TextEncoding>,
     columns: Columns,
     layout: ColumnLayout,
     /// Rows that are used, by number.
@@ -65,17 +62,17 @@ impl CorrectedFile {
         if bytes.len() as u64 > super::CORRECTED_BYTES {
             return Err(NotAFailuresFile(format!("the file has more than {} MiB", super::CORRECTED_BYTES >> 20)));
         }
-        let (text, guessed) = utf8(&bytes, Extent::Whole);
-        let bytes = match text {
-            Cow::Owned(text) => text,
-            Cow::Borrowed(_) => bytes,
-        };
         let layout = ColumnLayout::find(&bytes, Extent::Whole, &columns)?;
         let (repeated, unreadable) = (RowList::default(), RowList::default());
-        let mut file = Self { bytes, guessed, columns, layout, rows: Vec::new(), repeated, unreadable };
+        let mut file = Self { bytes, columns, layout, rows: Vec::new(), repeated, unreadable };
         file.index(item_bytes);
         file.remove_repeated();
         Ok(file)
+    }
+
+    /// Returns the encoding that was guessed; `None` for UTF-8.
+    pub(super) fn guessed_encoding(&self) -> Option<TextEncoding> {
+        Some(self.layout.encoding).filter(|encoding| !encoding.is_utf8())
     }
 
     /// Returns the effect of the file on a failed item.
@@ -84,14 +81,12 @@ impl CorrectedFile {
         let row = self.rows[row];
         let cells = self.cells(&self.bytes[row.start as usize..row.end as usize]);
         let reported = self.reported(&entry.raw);
-        if entry.damaged && cells == reported.shown {
+        if entry.damaged && cells.iter().zip(&reported).all(|(cell, reported)| reported.is_shown_by(cell)) {
             return Correction::Unchanged;
         }
-        let kept = |(at, cell): (usize, Vec<u8>)| match reported.marked.get(at) {
-            Some(marked) if reported.shown.get(at) == Some(&cell) => marked.clone(),
-            _ => cell,
-        };
-        let cells: Vec<_> = cells.into_iter().enumerate().map(kept).collect();
+        let kept =
+            |(cell, reported): (Vec<u8>, Reported)| if reported.is_shown_by(&cell) { reported.stored } else { cell };
+        let cells: Vec<_> = cells.into_iter().zip(reported).map(kept).collect();
         Correction::As(self.record(&cells))
     }
 
@@ -132,30 +127,39 @@ impl CorrectedFile {
         self.rows = kept;
     }
 
-    /// Returns the item's own cells in a row of the file with their marks, without the apostrophes that a report adds to
-    /// formulas.
+    /// Returns the item's own cells in a row of the file, without the apostrophes that a report adds to formulas. Cells of
+    /// CSV have their marks.
     fn cells(&self, row: &[u8]) -> Vec<Vec<u8>> {
         let mut reader = CellReader::new(self.layout.dialect);
-        let cells: Vec<_> = reader.read(row).marked().collect();
+        // The rows that are used can be decoded.
+        let row = self.layout.decode(row).unwrap_or_default();
+        let cells = reader.read(row.as_bytes());
+        let cells: Vec<_> = match self.columns {
+            Columns::Named(_) => cells.encoded().collect(),
+            Columns::Raw | Columns::Key => cells.iter().collect(),
+        };
         let cell = |column: &usize| original(cells.get(*column).copied().unwrap_or_default(), b',').into_owned();
         self.layout.own.iter().map(cell).collect()
     }
 
     /// Returns the item's own cells as in the report.
-    fn reported(&self, raw: &str) -> Reported {
-        let (mut shown, mut marked) = (Vec::new(), Vec::new());
+    fn reported(&self, raw: &str) -> Vec<Reported> {
+        let same = |cell: &[u8]| Reported { shown: cell.to_vec(), stored: cell.to_vec() };
         match &self.columns {
-            Columns::Raw => shown.push(raw.as_bytes().to_vec()),
-            Columns::Key => shown.push(key_of(raw.as_bytes()).into_owned().into_bytes()),
+            Columns::Raw => vec![same(raw.as_bytes())],
+            Columns::Key => vec![same(key_of(raw.as_bytes()).as_bytes())],
             Columns::Named(names) => {
-                let mut reader = CellReader::default();
-                let read = reader.read(raw.as_bytes());
-                Columns::rectangular(names.len(), read.iter(), &mut |cell| shown.push(cell.to_vec()));
-                let has_marks = read.len() == names.len() && read.kinds().any(|(kind, _)| kind != CellKind::Text);
-                marked.extend(read.marked().filter(|_| has_marks).map(<[u8]>::to_vec));
+                let (mut reader, mut reported) = (CellReader::default(), Vec::new());
+                let cells = reader.read(raw.as_bytes());
+                Columns::rectangular(names.len(), cells.iter(), &mut |cell| reported.push(same(cell)));
+                // The last cell of the report also has the surplus ones.
+                let aligned = names.len() - usize::from(cells.len() > names.len());
+                for (reported, stored) in reported.iter_mut().zip(cells.encoded()).take(aligned) {
+                    reported.stored = stored.to_vec();
+                }
+                reported
             }
         }
-        Reported { shown, marked }
     }
 
     /// Formats cells as a record in the format of the job's file.
@@ -169,12 +173,19 @@ impl CorrectedFile {
     }
 }
 
-/// The item's own cells.
+/// A cell of an item.
 struct Reported {
     /// As in the report.
-    shown: Vec<Vec<u8>>,
-    /// With the marks of their kinds; empty if there are none.
-    marked: Vec<Vec<u8>>,
+    shown: Vec<u8>,
+    /// As in the item, with the mark of its kind.
+    stored: Vec<u8>,
+}
+
+impl Reported {
+    /// Returns true if a cell of the file shows the same: it was not changed, whatever type the spreadsheet gave it.
+    fn is_shown_by(&self, cell: &[u8]) -> bool {
+        CellKind::parse(cell).1 == self.shown
+    }
 }
 
 /// A classified row of a file.
@@ -188,8 +199,15 @@ enum Numbered {
 }
 
 impl ColumnLayout {
+    /// Returns the text of a row; `None` if it has none in the encoding of the file. A row of UTF-8 is one whatever was
+    /// guessed: people copy rows from several files.
+    fn decode<'a>(&self, row: &'a [u8]) -> Option<Cow<'a, str>> {
+        std::str::from_utf8(row).map_or_else(|_| self.encoding.decode(row), |text| Some(text.into()))
+    }
+
     fn number_of(&self, row: &[u8], reader: &mut CellReader) -> Numbered {
-        let cells = reader.read(row);
+        let text = self.decode(row);
+        let cells = reader.read(text.as_ref().map_or(row, |text| text.as_bytes()));
         if cells.iter().all(|cell| cell.trim_ascii().is_empty()) {
             return Numbered::Blank;
         }
@@ -198,7 +216,7 @@ impl ColumnLayout {
         let Some(number) = number.and_then(|text| text.parse().ok()) else { return Numbered::Unreadable };
         // Cells beyond the last column: one of the item's own cells was split.
         let is_split = cells.iter().skip(self.width).any(|cell| !cell.is_empty());
-        Numbered::Row { number, whole: !is_split && std::str::from_utf8(row).is_ok() }
+        Numbered::Row { number, whole: !is_split && text.is_some() }
     }
 
     /// Returns a row after the first line; the file is smaller than 4 GiB.

@@ -98,17 +98,32 @@ fn a_file_in_an_encoding_of_windows_is_read_and_reported() {
 
 #[test]
 fn an_unchanged_cell_keeps_its_kind_and_a_corrected_number_has_one() {
-    let (number, error) = (CellKind::Number.marked("1.234"), CellKind::Error("why").marked("#N/A"));
+    let (number, error) = (CellKind::Number.encode("1.234"), CellKind::Error("why").encode("#N/A"));
     let raw = format!("{number},\"{error}\"");
     for (file, expected) in [
         ("row,id,name\n7,1.234,#N/A\n", raw.replace('"', "")),
         ("row,id,name\n7,1.234,x\n", format!("{number},x")),
         ("row,id,name\n7,\"1,5\",#N/A\n", format!("\"1,5\",{error}")),
-        ("row,id,name\n7,\u{fdd1}1.5,y\n", format!("{},y", CellKind::Number.marked("1.5"))),
+        ("row,id,name\n7,\u{fdd1}1.5,y\n", format!("{},y", CellKind::Number.encode("1.5"))),
     ] {
         let corrected = parse(file);
         assert_eq!(corrected.correction(&failed(7, &raw, false)), Correction::As(expected), "{file:?}");
     }
+    let corrected = |file: &str, raw: &str, damaged| parse(file).correction(&failed(7, raw, damaged));
+    let surplus = corrected("row,id,name\n7,1.234,y\n", &format!("{number},{error},z"), false);
+    assert_eq!(surplus, Correction::As(format!("{number},y")), "only the last cell is joined with others");
+    // A spreadsheet program makes a number of a text, also if nobody touches it.
+    let touched = "row,id,name\n7,\u{fdd1}1.5,caf\u{fffd}\n";
+    assert_eq!(corrected(touched, "1.5,caf\u{fffd}", true), Correction::Unchanged);
+    assert_eq!(corrected(touched, "1.5,cafe", false), Correction::As("1.5,caf\u{fffd}".into()));
+}
+
+#[test]
+fn rows_of_utf_8_are_read_in_a_file_that_is_mostly_not() {
+    let mixed = b"row;id;name\n7;1;M\xfcller\n8;2;Gr\xf6\xdfe\n9;1;J\xc3\xa4ger\n".to_vec();
+    let read = CorrectedFile::parse(mixed, columns(), 100).unwrap();
+    let names = [7, 9].map(|n| correction(&read, n));
+    assert_eq!(names.map(Option::unwrap), ["1,M\u{fc}ller", "1,J\u{e4}ger"]);
 }
 
 #[test]
@@ -148,6 +163,8 @@ fn a_json_line_is_used_verbatim() {
     assert_eq!(correction(&file, 1).as_deref(), Some("{\"a\": 1}"));
     assert_eq!(correction(&file, 2).as_deref(), Some("=no json"));
     assert_eq!(correction(&file, 3).as_deref(), Some(""));
+    let number = CorrectedFile::parse("row,item\n1,\u{fdd1}2.5\n".into(), Columns::Raw, 100).unwrap();
+    assert_eq!(correction(&number, 1).as_deref(), Some("2.5"), "JSON has no marks");
 }
 
 /// An untouched row of a report, saved with any delimiter, gives the item's own cells again.

@@ -1,4 +1,5 @@
-//! Rows of a corrected file that had no effect: counts by reason, with the first few numbers.
+//! Findings about a corrected file: a guessed encoding, and the rows that had no effect, counted by reason, with the first
+//! few numbers.
 
 use longshore_domain::job::JobError;
 use longshore_domain::records::TextEncoding;
@@ -54,7 +55,7 @@ impl<'a> Findings<'a> {
             self.file.repeated.issue("corrected_rows_repeated", REPEATED),
             self.file.unreadable.issue("corrected_rows_unreadable", UNREADABLE),
             unchanged.issue("corrected_rows_unchanged", UNCHANGED),
-            self.file.guessed.map(guessed_encoding),
+            self.file.guessed_encoding().map(guessed_encoding),
         ];
         issues.into_iter().flatten().collect()
     }
@@ -62,8 +63,8 @@ impl<'a> Findings<'a> {
 
 fn guessed_encoding(encoding: TextEncoding) -> JobError {
     let message = format!(
-        "the corrected file is not UTF-8, and was read as {encoding}, which is a guess: check the letters with accents in \
-         its rows; if they are wrong, save it as CSV UTF-8 or as a workbook, and correct the rows again"
+        "the corrected file is not UTF-8, and was read as {encoding}, which is a guess: if letters of its rows are wrong, \
+         save it as CSV UTF-8 or as a workbook; rows that have succeeded with wrong letters must be imported again"
     );
     JobError::new("corrected_encoding_guessed", message)
 }

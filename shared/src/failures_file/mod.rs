@@ -1,8 +1,8 @@
 //! The file of failed rows: its layout, and its parser for a corrected copy.
 //!
-//! Completion writes the file for a spreadsheet. A spreadsheet can change the delimiter, the order of the columns, the
-//! line ends, the byte order mark, and empty columns and rows at the end. None of these changes a value. Only the
-//! column of numbers assigns a row to its item.
+//! Completion writes the file for a spreadsheet. A spreadsheet can change the delimiter, the encoding, the order of the
+//! columns, the line ends, the byte order mark, and empty columns and rows at the end. None of these changes a value.
+//! Only the column of numbers assigns a row to its item.
 //!
 //! | file | contains |
 //! | --- | --- |

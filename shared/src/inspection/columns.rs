@@ -64,7 +64,7 @@ pub struct QuestionReading {
 pub(super) fn describe(names: &[String], rows: &[Vec<FirstCell>]) -> Vec<FoundColumn> {
     let column = |(at, name): (usize, &String)| {
         let mut detector = ColumnTypeDetector::default();
-        rows.iter().filter_map(|row| row.get(at)).for_each(|cell| detector.observe(observed(cell)));
+        rows.iter().filter_map(|row| row.get(at)).for_each(|cell| detector.observe(without_fraction(cell)));
         let (found, (notation, question), needs_pivot_year) = match detector.column_type() {
             ColumnType::Blank => (CellType::Blank, (None, None), false),
             ColumnType::Boolean => (CellType::Boolean, (None, None), false),
@@ -79,11 +79,11 @@ pub(super) fn describe(names: &[String], rows: &[Vec<FirstCell>]) -> Vec<FoundCo
     names.iter().enumerate().map(column).collect()
 }
 
-/// Returns the text of a cell for the detection. The fraction of a number of a workbook is no sign of the notation of the
-/// texts in its column.
-fn observed(cell: &FirstCell) -> &str {
+/// Returns the text of a cell for the detection of types. A number of a workbook loses its fraction: its decimal point says
+/// nothing about the notation of the texts in its column.
+fn without_fraction(cell: &FirstCell) -> &str {
     match cell.text.split_once('.') {
-        Some((whole, _)) if cell.has_type => whole,
+        Some((whole, _)) if cell.is_typed => whole,
         _ => &cell.text,
     }
 }

@@ -109,7 +109,7 @@ async fn json_lines_have_no_columns() {
 async fn a_number_of_a_workbook_has_no_notation() {
     let schema = json!({ "properties": { "price": { "type": "number" } } });
     let options = json!({ "dataset": "d", "key": "id", "schema": schema });
-    let (number, error) = (CellKind::Number.marked("1.234"), CellKind::Error("why").marked("#N/A"));
+    let (number, error) = (CellKind::Number.encode("1.234"), CellKind::Error("why").encode("#N/A"));
     let file = format!("id,price,note\n1,\"1,5\",x\n2,{number},{number}\n3,{error},\n");
     let found = inspected(&file, Some(options.clone())).await;
     assert_eq!(found.columns[1].notation, Some(","));

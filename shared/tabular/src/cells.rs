@@ -59,11 +59,11 @@ impl<'a> Cells<'a> {
 
     /// Returns the kind and the bytes of each cell, in order.
     pub fn kinds(self) -> impl Iterator<Item = (CellKind<'a>, &'a [u8])> {
-        self.marked().map(CellKind::split)
+        self.encoded().map(CellKind::parse)
     }
 
     /// Returns each cell's bytes, in order, with the marks of its kind.
-    pub fn marked(self) -> impl Iterator<Item = &'a [u8]> {
+    pub fn encoded(self) -> impl Iterator<Item = &'a [u8]> {
         self.ranges().map(move |range| &self.text[range])
     }
 
@@ -72,7 +72,7 @@ impl<'a> Cells<'a> {
         let text = std::str::from_utf8(self.text).unwrap_or_default();
         self.ranges().map(move |range| {
             let cell = text.get(range).unwrap_or_default();
-            match CellKind::split(cell.as_bytes()) {
+            match CellKind::parse(cell.as_bytes()) {
                 (CellKind::Text, _) => cell,
                 (_, shown) => std::str::from_utf8(shown).unwrap_or_default(),
             }
@@ -161,13 +161,13 @@ mod tests {
 
     #[test]
     fn the_marks_of_kinds_are_no_text() {
-        let record = format!("{},{},b", CellKind::Number.marked("1.5"), CellKind::Error("why").marked("#N/A"));
+        let record = format!("{},{},b", CellKind::Number.encode("1.5"), CellKind::Error("why").encode("#N/A"));
         let mut reader = CellReader::default();
         let cells = reader.read(record.as_bytes());
         assert_eq!(cells.utf8_texts().collect::<Vec<_>>(), ["1.5", "#N/A", "b"]);
         let kinds: Vec<_> = cells.kinds().map(|(kind, _)| kind).collect();
         assert_eq!(kinds, [CellKind::Number, CellKind::Error("why"), CellKind::Text]);
-        assert_eq!(cells.marked().collect::<Vec<_>>().join(&b','), record.as_bytes());
+        assert_eq!(cells.encoded().collect::<Vec<_>>().join(&b','), record.as_bytes());
     }
 
     #[test]

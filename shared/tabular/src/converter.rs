@@ -41,7 +41,7 @@ impl RecordConverter {
         }
         let cells = self.cells.read(&text);
         let last = cells.len().saturating_sub(1);
-        for (i, cell) in cells.iter().enumerate() {
+        for (i, cell) in cells.encoded().enumerate() {
             if i > 0 {
                 out.push(b',');
             }

@@ -14,7 +14,7 @@ pub type CellValue = Result<CellContent, CellError>;
 pub enum CellContent {
     /// A text, a boolean, a date, a time or a duration.
     Text(String),
-    /// A number with a decimal point.
+    /// A number as a decimal, with a point before its fraction.
     Number(String),
 }
 
@@ -59,9 +59,10 @@ pub enum CellError {
 }
 
 impl CellError {
-    /// Returns the text that the cell shows.
+    /// Returns the error that the cell shows, such as `#N/A`; that of a wrong value for other reasons. It is not empty, so
+    /// that a person can empty the cell.
     pub fn shown(&self) -> &str {
-        if let Self::Formula(shown) = self { shown } else { "" }
+        if let Self::Formula(shown) = self { shown } else { "#VALUE!" }
     }
 }
 

@@ -14,12 +14,12 @@ pub(crate) struct CellStart {
     /// Index of its format.
     pub(crate) format: usize,
     /// Its type.
-    pub(crate) kind: CellKind,
+    pub(crate) kind: StoredType,
 }
 
 /// The type of a cell, which says what its text is.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
-pub(crate) enum CellKind {
+pub(crate) enum StoredType {
     /// Index of a shared string.
     Shared,
     /// Text.
@@ -36,7 +36,7 @@ pub(crate) enum CellKind {
     Number,
 }
 
-impl CellKind {
+impl StoredType {
     /// Returns the type with this name. Everything else is a number, as cells without a type are.
     fn named(name: &str) -> Self {
         match name {
@@ -53,13 +53,13 @@ impl CellKind {
 
 impl CellStart {
     pub(crate) fn new(element: &BytesStart<'_>) -> Result<Self, WorkbookError> {
-        let mut start = Self { column: None, format: 0, kind: CellKind::Number };
+        let mut start = Self { column: None, format: 0, kind: StoredType::Number };
         for attribute in element.attributes().with_checks(false) {
             let attribute = attribute.map_err(WorkbookError::damaged)?;
             match attribute.key.as_ref() {
                 "r" => start.column = Some(column(&attribute.value)?),
                 "s" => start.format = attribute.value.parse().unwrap_or_default(),
-                "t" => start.kind = CellKind::named(&attribute.value),
+                "t" => start.kind = StoredType::named(&attribute.value),
                 _ => {}
             }
         }

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use quick_xml::events::Event;
 
 use crate::cell::{CellContent, CellError, CellValue, DateSystem, number};
-use crate::cell_start::{CellKind, CellStart, SHEET_COLUMNS};
+use crate::cell_start::{CellStart, SHEET_COLUMNS, StoredType};
 use crate::error::WorkbookError;
 use crate::styles::NumberFormat;
 use crate::text::{SharedStrings, TextKind, read_text, unescape};
@@ -209,14 +209,14 @@ impl<'a, R: Read> SheetReader<'a, R> {
     fn value(&mut self, cell: &CellStart) -> Result<CellValue, WorkbookError> {
         if self.text.is_empty() {
             // A program that has computed the formula says that its result is a text.
-            return Ok(if cell.kind == CellKind::Computed {
+            return Ok(if cell.kind == StoredType::Computed {
                 Ok(CellContent::default())
             } else {
                 Err(CellError::FormulaWithoutResult)
             });
         }
         Ok(match cell.kind {
-            CellKind::Shared => {
+            StoredType::Shared => {
                 let index: usize = self.text.trim().parse().unwrap_or(usize::MAX);
                 let string = self.context.strings.get(index);
                 let string = string.ok_or_else(|| WorkbookError::damaged("a cell has a text that does not exist"))?;
@@ -225,17 +225,17 @@ impl<'a, R: Read> SheetReader<'a, R> {
                 text.push_str(string);
                 Ok(CellContent::Text(text))
             }
-            CellKind::Boolean => {
+            StoredType::Boolean => {
                 let text = if self.text.trim() == "0" { "false" } else { "true" };
                 Ok(CellContent::Text(text.to_owned()))
             }
-            CellKind::Error => Err(CellError::Formula(self.text.chars().take(40).collect())),
-            CellKind::Inline | CellKind::Computed => {
+            StoredType::Error => Err(CellError::Formula(self.text.chars().take(40).collect())),
+            StoredType::Inline | StoredType::Computed => {
                 unescape(&mut self.text, 0);
                 Ok(CellContent::Text(self.text.clone()))
             }
-            CellKind::IsoDate => Ok(CellContent::Text(self.text.trim().to_owned())),
-            CellKind::Number => {
+            StoredType::IsoDate => Ok(CellContent::Text(self.text.trim().to_owned())),
+            StoredType::Number => {
                 let format = self.context.formats.get(cell.format).copied().unwrap_or_default();
                 number(&self.text, format, self.context.dates)
             }

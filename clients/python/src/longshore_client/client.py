@@ -170,8 +170,8 @@ class Client(WebhookCalls, ScheduleCalls):
         """Returns all failed items as a workbook (`.xlsx`), for correction and `retry`, if they fit in 4 MiB."""
         return self._failures_file(job_id, "xlsx")
 
-    def _failures_file(self, job_id: str, form: str) -> bytes:
-        return self.send(Call("GET", f"{_job(job_id)}/failures", True, query={"format": form})).body
+    def _failures_file(self, job_id: str, file_format: str) -> bytes:
+        return self.send(Call("GET", f"{_job(job_id)}/failures", True, query={"format": file_format})).body
 
     def run(
         self,

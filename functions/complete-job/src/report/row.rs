@@ -111,7 +111,7 @@ fn is_verbatim(raw: &[u8], columns: usize) -> bool {
 }
 
 fn is_harmless(cell: &[u8]) -> bool {
-    CellKind::split(cell).0 == CellKind::Text && matches!(harmless(cell, b','), Cow::Borrowed(_))
+    CellKind::parse(cell).0 == CellKind::Text && matches!(harmless(cell, b','), Cow::Borrowed(_))
 }
 
 fn push_number(out: &mut Vec<u8>, number: u64) {

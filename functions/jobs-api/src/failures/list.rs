@@ -14,15 +14,16 @@ use longshore::problem::Problem;
 use longshore::receipt::download_name;
 use longshore::result::ReportFile;
 use longshore_domain::job::Job;
+use longshore_domain::results::WORKBOOK_TYPE;
 
 use super::page::{FailedFile, FailuresCursor};
 use super::rows::FailuresDocument;
-use super::workbook::{WORKBOOK, workbook};
+use super::workbook::{NoWorkbook, read_csv, workbook};
 use crate::backend::{Api, Backend};
 use crate::jobs::document::failures_path;
 use crate::jobs::find::find_job;
 use crate::openapi::examples;
-use crate::openapi::parameters::{FailuresQuery, JobIdInPath};
+use crate::openapi::parameters::{FailuresFormat, FailuresQuery, JobIdInPath};
 use crate::openapi::refusals::FailuresRefusals;
 use crate::output::linker::Linker;
 use crate::output::stored::{no_report, not_finished, stored_result};
@@ -37,7 +38,7 @@ const MAX_LIMIT: usize = 1_000;
 const NO_ROWS: &str = "row,code,field,message\r\n";
 const NO_ROWS_OF_SHEET: &str = "row,sheet_row,code,field,message\r\n";
 
-/// Returns a page of the failed items of a finished job, a workbook with all of them, or 303 to the file.
+/// Returns a page of the failed items of a finished job, a workbook with all of them, or a redirect to the CSV file.
 #[utoipa::path(
     get,
     path = "/api/jobs/{jobId}/failures",
@@ -93,20 +94,12 @@ pub(crate) async fn list<B: Backend>(
     };
     let no_rows = if job.is_over_sheet() { NO_ROWS_OF_SHEET } else { NO_ROWS };
     match (request, file) {
-        (FailuresRequest::Workbook, file) => {
-            let key = file.as_ref().map(|file| file.key.as_str());
-            let workbook = workbook(files, key, no_rows).await?;
-            let name = download_name(&job, "failed.xlsx");
-            let about_file = [
-                (header::CONTENT_TYPE, WORKBOOK.to_owned()),
-                (header::CONTENT_DISPOSITION, content_disposition(&name)),
-            ];
-            Ok((about_file, about(None), workbook).into_response())
-        }
-        (FailuresRequest::File, None) => {
+        (FailuresRequest::Workbook, None) => Ok(as_workbook(&job, no_rows.as_bytes())?),
+        (FailuresRequest::Workbook, Some(file)) => Ok(as_workbook(&job, &read_csv(files, &file.key).await?)?),
+        (FailuresRequest::Csv, None) => {
             Ok(([(header::CONTENT_TYPE, "text/csv; charset=utf-8")], about(None), no_rows).into_response())
         }
-        (FailuresRequest::File, Some(file)) => {
+        (FailuresRequest::Csv, Some(file)) => {
             let link = Linker { files, job: &job, now: (api.clock)() }.link(file).await?;
             Ok((StatusCode::SEE_OTHER, [(header::LOCATION, link.url)], about(None)).into_response())
         }
@@ -117,6 +110,13 @@ pub(crate) async fn list<B: Backend>(
             Ok(answer(&job, limit, page))
         }
     }
+}
+
+fn as_workbook(job: &Job, csv: &[u8]) -> Result<Response, NoWorkbook> {
+    let workbook = workbook(csv)?;
+    let name = content_disposition(&download_name(job, "failed.xlsx"));
+    let about_file = [(header::CONTENT_TYPE, WORKBOOK_TYPE.to_owned()), (header::CONTENT_DISPOSITION, name)];
+    Ok((about_file, about(None), workbook).into_response())
 }
 
 fn answer(job: &Job, limit: usize, page: FailuresDocument) -> Response {
@@ -137,7 +137,7 @@ fn about(next: Option<String>) -> AppendHeaders<Vec<(header::HeaderName, String)
 #[derive(Clone, Eq, PartialEq, Debug)]
 enum FailuresRequest {
     /// The whole file, as CSV.
-    File,
+    Csv,
     /// All failed items, as a workbook.
     Workbook,
     /// A page, as JSON.
@@ -157,12 +157,13 @@ impl FailuresRequest {
     fn read(query: &QueryText, headers: &HeaderMap) -> Result<Self, Problem> {
         let mut errors = Vec::new();
         let format = match query.get("format") {
-            None if prefers_csv(headers) => "csv",
-            None => "json",
-            Some(format @ ("csv" | "json" | "xlsx")) => format,
+            None if prefers_csv(headers) => FailuresFormat::Csv,
+            Some("csv") => FailuresFormat::Csv,
+            Some("xlsx") => FailuresFormat::Xlsx,
+            None | Some("json") => FailuresFormat::Json,
             Some(_) => {
                 errors.push(FieldError::new("/format", "unknown_format", "format must be json, csv or xlsx"));
-                "json"
+                FailuresFormat::Json
             }
         };
         let limit = paging::limit(query, 1..=MAX_LIMIT, DEFAULT_LIMIT, &mut errors);
@@ -173,9 +174,9 @@ impl FailuresRequest {
         });
         match format {
             _ if !errors.is_empty() => Err(Problem::invalid(errors)),
-            "csv" => Ok(Self::File),
-            "xlsx" => Ok(Self::Workbook),
-            _ => Ok(Self::Page { limit, after }),
+            FailuresFormat::Csv => Ok(Self::Csv),
+            FailuresFormat::Xlsx => Ok(Self::Workbook),
+            FailuresFormat::Json => Ok(Self::Page { limit, after }),
         }
     }
 }

@@ -61,10 +61,11 @@ impl Row {
             self.dropping = true;
             self.drop_cell(last);
         }
-        for own in 1..(last + 1).saturating_sub(AFTER) {
-            if self.kept > KEPT_BYTES {
-                self.drop_cell(own);
-            }
+        let mut own = 1..(last + 1).saturating_sub(AFTER);
+        while self.kept > KEPT_BYTES
+            && let Some(own) = own.next()
+        {
+            self.drop_cell(own);
         }
     }
 

@@ -9,93 +9,116 @@ use longshore::field_error::FieldError;
 use longshore::http::Failure;
 use longshore::problem::Problem;
 use longshore_domain::ports::{Files, Read};
-use rust_xlsxwriter::{DocProperties, ExcelDateTime, Format, Workbook, XlsxError};
+use memchr::memmem;
+use rust_xlsxwriter::{Format, Workbook, XlsxError};
 
-use super::rows::{Row, Rows};
+use super::rows::Rows;
 use crate::output::stored::no_report;
 
-/// Media type of a workbook.
-pub(super) const WORKBOOK: &str = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet";
-
-/// Maximum size of the CSV file in bytes, and of its cells: about a second of work, and more than a person corrects.
+/// Maximum size of the CSV file in bytes: about a second of work for one virtual CPU.
 const CSV_BYTES: u64 = 8 << 20;
+
+/// Maximum number of cells: more than a person corrects.
 const CELLS: usize = 500_000;
+
+/// Maximum number of texts such as `_x0041_`, each of which the library escapes by moving the rest of its cell.
+const ESCAPES: usize = 10_000;
 
 /// Maximum size of a workbook in bytes. A response has at most 6 MB, and is base64.
 /// <https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html>
 const WORKBOOK_BYTES: usize = 4 << 20;
 
-/// Returns the failed items of this CSV file, or only its header, as a workbook.
-///
-/// # Errors
-/// If the file no longer exists, or has more than a workbook can contain.
-pub(super) async fn workbook(files: &impl Files, key: Option<&str>, no_rows: &str) -> Result<Vec<u8>, Failure> {
-    let csv = match key {
-        None => no_rows.as_bytes().to_vec(),
-        Some(key) => {
-            let info = files.info(key).await?.ok_or_else(no_report)?;
-            if info.size_bytes > CSV_BYTES {
-                return Err(too_large(&format!("more than {} MiB", CSV_BYTES >> 20)).into());
-            }
-            match files.read(key, Some(&info.etag), None).await? {
-                Read::Found(csv) => csv,
-                Read::Absent | Read::Changed => return Err(no_report().into()),
-            }
-        }
-    };
-    let workbook = match write(&csv) {
-        Err(XlsxError::IoError(error)) => return Err(Failure::Internal(error.into())),
-        Err(error) => return Err(too_large(&error.to_string()).into()),
-        Ok(None) => return Err(too_large(&format!("more than {CELLS} cells")).into()),
-        Ok(Some(workbook)) => workbook,
-    };
-    if workbook.len() > WORKBOOK_BYTES {
-        return Err(too_large(&format!("a workbook of more than {} MiB", WORKBOOK_BYTES >> 20)).into());
-    }
-    Ok(workbook)
+/// The reason why there is no workbook.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum NoWorkbook {
+    #[error("more than {} MiB of CSV", CSV_BYTES >> 20)]
+    FileTooLarge,
+    #[error("more than {CELLS} cells")]
+    TooManyCells,
+    #[error("a cell with more than 32,767 characters")]
+    CellTooLong,
+    #[error("more than {ESCAPES} texts such as _x0041_")]
+    TooManyEscapes,
+    #[error("a workbook of more than {} MiB", WORKBOOK_BYTES >> 20)]
+    TooLarge,
+    #[error(transparent)]
+    Library(XlsxError),
 }
 
-/// Returns the workbook; `None` if there are too many cells.
-fn write(mut csv: &[u8]) -> Result<Option<Vec<u8>>, XlsxError> {
+impl From<XlsxError> for NoWorkbook {
+    fn from(error: XlsxError) -> Self {
+        if matches!(error, XlsxError::MaxStringLengthExceeded) { Self::CellTooLong } else { Self::Library(error) }
+    }
+}
+
+impl From<NoWorkbook> for Failure {
+    fn from(why: NoWorkbook) -> Self {
+        if let NoWorkbook::Library(error) = why {
+            return Self::Internal(error.into());
+        }
+        let detail = format!("the failed items do not fit in a workbook: {why}; use format=csv");
+        Problem::invalid(vec![FieldError::new("/format", "workbook_too_large", detail)]).into()
+    }
+}
+
+/// Reads the CSV file of the failed items.
+///
+/// # Errors
+/// If it no longer exists, or is too large.
+pub(super) async fn read_csv(files: &impl Files, key: &str) -> Result<Vec<u8>, Failure> {
+    loop {
+        let info = files.info(key).await?.ok_or_else(no_report)?;
+        if info.size_bytes > CSV_BYTES {
+            return Err(NoWorkbook::FileTooLarge.into());
+        }
+        match files.read(key, Some(&info.etag), None).await? {
+            Read::Found(csv) => return Ok(csv),
+            Read::Absent => return Err(no_report().into()),
+            // A retry has ended meanwhile.
+            Read::Changed => {}
+        }
+    }
+}
+
+/// Returns a workbook with the rows of the CSV file.
+///
+/// # Errors
+/// If a workbook, or a response, cannot contain them.
+pub(super) fn workbook(mut csv: &[u8]) -> Result<Vec<u8>, NoWorkbook> {
+    if escapes(csv).nth(ESCAPES).is_some() {
+        return Err(NoWorkbook::TooManyEscapes);
+    }
     let mut workbook = Workbook::new();
-    // The bytes depend only on the rows.
-    let date = ExcelDateTime::from_ymd(2000, 1, 1)?;
-    workbook.set_properties(&DocProperties::new().set_creation_datetime(&date));
     let bold = Format::new().set_bold();
     let sheet = workbook.add_worksheet_with_constant_memory()?.set_name("failed")?;
     sheet.set_freeze_panes(1, 0)?;
-    let (mut rows, mut number, mut cells) = (Rows::starting_at(0), 0, 0);
+    let (mut rows, mut at, mut count) = (Rows::starting_at(0), 0, 0);
     while let Some(row) = rows.take(&mut csv) {
-        cells += row.whole_cells().map_or(0, <[_]>::len);
-        if cells > CELLS {
-            return Ok(None);
+        let cells = row.whole_cells().ok_or(NoWorkbook::CellTooLong)?;
+        count += cells.len();
+        if count > CELLS {
+            return Err(NoWorkbook::TooManyCells);
         }
-        for (column, cell) in (0..).zip(texts(&row)?) {
-            match cell.parse::<u32>() {
-                _ if number == 0 => sheet.write_string_with_format(number, column, cell, &bold)?,
-                // The numbers of the item and of its row in a sheet.
-                Ok(count) if column == 0 => sheet.write_number(number, column, count)?,
-                _ if cell.is_empty() => continue,
-                _ => sheet.write_string(number, column, cell)?,
-            };
-        }
-        number += 1;
-    }
-    workbook.save_to_buffer().map(Some)
-}
-
-/// Returns the cells of a row.
-fn texts(row: &Row) -> Result<impl Iterator<Item = &str>, XlsxError> {
-    match row.whole_cells() {
         // Completion writes UTF-8.
-        Some(cells) => Ok(cells.iter().map(|cell| std::str::from_utf8(cell).unwrap_or_default())),
-        None => Err(XlsxError::MaxStringLengthExceeded),
+        let texts = cells.iter().map(|cell| std::str::from_utf8(cell).unwrap_or_default());
+        for (column, text) in (0..).zip(texts) {
+            match (at, column) {
+                (0, _) => _ = sheet.write_string_with_format(at, column, text, &bold)?,
+                // The number of the item.
+                (_, 0) => _ = sheet.write_number(at, column, text.parse::<u32>().unwrap_or_default())?,
+                _ if text.is_empty() => {}
+                _ => _ = sheet.write_string(at, column, text)?,
+            }
+        }
+        at += 1;
     }
+    let workbook = workbook.save_to_buffer()?;
+    if workbook.len() > WORKBOOK_BYTES { Err(NoWorkbook::TooLarge) } else { Ok(workbook) }
 }
 
-fn too_large(why: &str) -> Problem {
-    let detail = format!("the failed items do not fit in a workbook of this API: {why}; use format=csv");
-    Problem::invalid(vec![FieldError::new("/format", "workbook_too_large", detail)])
+/// Returns the offsets of texts that a workbook escapes.
+fn escapes(csv: &[u8]) -> impl Iterator<Item = usize> {
+    memmem::find_iter(csv, b"_x").filter(|at| csv.get(at + 6) == Some(&b'_'))
 }
 
 #[cfg(test)]
@@ -110,8 +133,7 @@ mod tests {
     #[test]
     fn cells_are_texts_as_in_the_file_and_the_number_is_one() {
         let csv = "row,id,'=note,code,field,message\r\n7,007,\"two\r\nlines\",c,,\"m, n\"\r\n8,1.50,''=1,c,,\r\n";
-        let bytes = write(csv.as_bytes()).unwrap().unwrap();
-        let mut workbook = Workbook::open(Cursor::new(bytes), Limits::default()).unwrap();
+        let mut workbook = Workbook::open(Cursor::new(workbook(csv.as_bytes()).unwrap()), Limits::default()).unwrap();
         let mut rows = Vec::new();
         let choice = SheetChoice::FirstVisible;
         workbook
@@ -125,17 +147,32 @@ mod tests {
         let number = CellContent::Number("7".into());
         assert_eq!(rows[1], [number, text("007"), text("two\r\nlines"), text("c"), text(""), text("m, n")]);
         assert_eq!(rows[2][1..], [text("1.50"), text("''=1"), text("c")]);
-        assert!(write(csv.as_bytes()).unwrap() == write(csv.as_bytes()).unwrap(), "the bytes depend on the rows only");
     }
 
     #[test]
-    fn a_cell_that_no_workbook_holds_is_refused() {
-        assert!(write(b"row,id,code,field,message\r\n1,x,c,,m\r\n").is_ok());
-        let many = "1,,c,,m\r\n".repeat(CELLS / 5 + 1);
-        assert_eq!(write(many.as_bytes()).unwrap(), None);
+    fn what_no_workbook_or_response_holds_is_refused() {
+        let refusal = |rows: String| {
+            let csv = format!("row,id,code,field,message\r\n{rows}");
+            workbook(csv.as_bytes()).err().map(|error| error.to_string())
+        };
+        assert_eq!(refusal("1,x,c,,m\r\n".to_owned()), None);
+        let cells = "a cell with more than 32,767 characters";
         for length in [40_000, 2 << 20] {
-            let csv = format!("row,id,code,field,message\r\n1,{},c,,m\r\n", "x".repeat(length));
-            assert!(matches!(write(csv.as_bytes()), Err(XlsxError::MaxStringLengthExceeded)), "{length}");
+            assert_eq!(refusal(format!("1,{},c,,m\r\n", "x".repeat(length))).as_deref(), Some(cells), "{length}");
         }
+        assert_eq!(refusal("1,,c,,m\r\n".repeat(CELLS / 5 + 1)).as_deref(), Some("more than 500000 cells"));
+        let escapes = format!("1,{},c,,m\r\n", "_x0041_".repeat(4_000)).repeat(3);
+        assert_eq!(refusal(escapes).as_deref(), Some("more than 10000 texts such as _x0041_"));
+        // Characters that hardly compress.
+        let mut state = 1_u64;
+        let mut character = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            char::from(b' ' + (state >> 33) as u8 % 90).to_ascii_lowercase()
+        };
+        let rows = (0..7_000).map(|n| {
+            let text: String = (0..1_000).map(|_| character()).filter(|c| *c != '"').collect();
+            format!("{n},\"{text}\",c,,m\r\n")
+        });
+        assert_eq!(refusal(rows.collect()).as_deref(), Some("a workbook of more than 4 MiB"));
     }
 }

@@ -184,7 +184,7 @@ pub(crate) enum FailuresFormat {
     Json,
     /// The whole file, as CSV.
     Csv,
-    /// All failed items, as a workbook; up to about 4 MiB.
+    /// All failed items, as a workbook of at most 4 MiB.
     Xlsx,
 }
 

@@ -99,24 +99,18 @@ fn refuse_other_text(text: &[u8]) -> Result<(), UnreadableFile> {
     let kind = match () {
         () if HTML_STARTS.iter().any(begins) => TextKind::Html,
         () if begins(&XML_START) => TextKind::Xml,
-        () if is_array(text) => TextKind::JsonArray,
+        () if is_open_array(text) => TextKind::JsonArray,
         () => return Ok(()),
     };
     Err(UnreadableFile::NotATable { kind })
 }
 
-/// Returns true for an array of objects or arrays that continues after its first line, and for one line with an array of
-/// objects. In JSON Lines, an item can be an array.
-fn is_array(text: &[u8]) -> bool {
+/// Returns true for an array of objects or arrays that continues after its first line. In JSON Lines, an item can be an
+/// array.
+fn is_open_array(text: &[u8]) -> bool {
     let Some(items) = text.strip_prefix(b"[") else { return false };
-    let end = memchr(b'\n', text).unwrap_or(text.len());
-    let (line, others) = text.split_at(end);
-    let is_item = line.trim_ascii_end().ends_with(b"]");
-    match items.trim_ascii_start() {
-        [b'{', ..] => !is_item || others.trim_ascii().is_empty(),
-        [b'[', ..] => !is_item,
-        _ => false,
-    }
+    let line = text.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    matches!(items.trim_ascii_start(), [b'{' | b'[', ..]) && !line.trim_ascii_end().ends_with(b"]")
 }
 
 fn refuse_nul(block: &[u8]) -> Result<(), UnreadableFile> {

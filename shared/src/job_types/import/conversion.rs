@@ -24,10 +24,10 @@ pub(super) enum Uncertain {
     Notation(Ambiguity),
     /// The time names no zone, and neither do the options.
     NoZone,
-    /// The clock of the zone shows the time twice: it is one of these.
-    Twice([String; 2]),
-    /// The clock of the zone never shows the time.
-    Never,
+    /// The clock of a zone shows the time twice: it is one of these.
+    Twice { zone: String, times: [String; 2] },
+    /// The clock of this zone never shows the time.
+    Never(String),
 }
 
 impl From<Ambiguity> for Uncertain {
@@ -166,8 +166,8 @@ fn date_time(date: String, zone: Option<&Zone>) -> Result<String, Uncertain> {
     match zone.with_offset(&date) {
         Ok(time) => Ok(time),
         Err(ClockTimeError::NoTime) => Ok(date),
-        Err(ClockTimeError::Never) => Err(Uncertain::Never),
-        Err(ClockTimeError::Twice(times)) => Err(Uncertain::Twice(times)),
+        Err(ClockTimeError::Never) => Err(Uncertain::Never(zone.name().to_owned())),
+        Err(ClockTimeError::Twice(times)) => Err(Uncertain::Twice { zone: zone.name().to_owned(), times }),
     }
 }
 

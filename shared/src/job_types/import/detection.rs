@@ -36,7 +36,7 @@ pub(super) fn detect(
         let is_read = |property: &&String| options.mode != Mode::Delete || **property == options.key;
         let Some(property) = property.as_ref().filter(is_read) else { continue };
         let conversion = Conversion::new(options, property);
-        let cells = rows.iter().filter_map(|row| row.get(at)).filter(|cell| !cell.has_type);
+        let cells = rows.iter().filter_map(|row| row.get(at)).filter(|cell| !cell.is_typed);
         let cells = cells.map(|cell| original_text(options.formulas, cell.text.as_bytes()));
         let cells = cells.filter(|cell| !conversion.has_value_of(cell)).map(|cell| cell.into_owned()).collect();
         match (Column { name, property, cells }).notations(&conversion) {

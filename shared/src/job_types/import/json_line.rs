@@ -24,7 +24,7 @@ pub(super) fn object(record: &Record<'_>, line: &[u8]) -> Result<Value, Rejectio
     }
     let value: Value = record.parse()?;
     if !value.is_object() {
-        return Err(not_an_object());
+        return Err(not_an_object(&value));
     }
     if has_huge_number(&value) && has_long_integer(line) {
         let message = "the line has an integer that does not fit into 64 bits; write it as a string to keep all digits";

@@ -65,7 +65,7 @@ fn checked(options: &ImportOptions, row: &Value) -> Result<Row, Rejection> {
     if let Some(schema) = options.row_schema() {
         schema.check(row)?;
     }
-    let data = row.as_object().ok_or_else(not_an_object)?;
+    let data = row.as_object().ok_or_else(|| not_an_object(row))?;
     let key = key_of(&options.key, data)?;
     if options.mode == Mode::Delete {
         return Ok(Row { key: key.into_owned(), data: Map::new() });
@@ -118,8 +118,13 @@ fn refused(misfit: &Misfit) -> Rejection {
     Rejection::new(code, field.map(String::as_str), misfit.to_string())
 }
 
-pub(super) fn not_an_object() -> Rejection {
-    Rejection::new("not_an_object", None, r#"the line must be a JSON object, {"property": value, …}"#)
+pub(super) fn not_an_object(value: &Value) -> Rejection {
+    let message = if value.is_array() {
+        "the line is a JSON array; write each of its objects on a line of its own"
+    } else {
+        r#"the line must be a JSON object, {"property": value, …}"#
+    };
+    Rejection::new("not_an_object", None, message)
 }
 
 /// The target of the rows.

@@ -43,7 +43,7 @@ struct Column {
     property: Option<String>,
     conversion: Conversion,
     /// The conversion of the cells of a workbook that are numbers.
-    of_numbers: Conversion,
+    number_conversion: Conversion,
 }
 
 impl RowReader {
@@ -70,11 +70,10 @@ impl RowReader {
                     continue;
                 }
                 let cell = original_text(options.formulas, cell);
-                let conversion = if kind == CellKind::Number { &column.of_numbers } else { &column.conversion };
+                let conversion = if kind == CellKind::Number { &column.number_conversion } else { &column.conversion };
                 if let Err(uncertain) = put(row, property, conversion, &cell) {
                     row.remove(property);
-                    let zone = options.time_zone.as_deref().unwrap_or_default();
-                    error.get_or_insert_with(|| rejection(&uncertain, name, property, &cell, zone));
+                    error.get_or_insert_with(|| rejection(&uncertain, name, property, &cell));
                 }
             }
         }
@@ -85,7 +84,11 @@ impl RowReader {
         let is_read = |property: &String| reads == Reads::All || *property == options.key;
         let column = |property: Option<String>| {
             let conversion = Conversion::new(options, property.as_deref().unwrap_or_default());
-            Column { of_numbers: conversion.with_decimal_point(), conversion, property: property.filter(is_read) }
+            Column {
+                number_conversion: conversion.with_decimal_point(),
+                conversion,
+                property: property.filter(is_read),
+            }
         };
         let columns = properties(options, header).into_iter().map(column).collect();
         Self { header: header.to_vec(), reads, columns, row: Value::Object(Map::new()) }
@@ -130,7 +133,7 @@ fn put(row: &mut Map<String, Value>, property: &str, conversion: &Conversion, ce
     Ok(())
 }
 
-fn rejection(uncertain: &Uncertain, column: &str, property: &str, cell: &str, zone: &str) -> Rejection {
+fn rejection(uncertain: &Uncertain, column: &str, property: &str, cell: &str) -> Rejection {
     let (cell, column) = (quoted(cell), quoted(column));
     let ambiguous = |[first, second]: &[String; 2], unambiguous: &str, option: &str| {
         format!(
@@ -159,14 +162,14 @@ fn rejection(uncertain: &Uncertain, column: &str, property: &str, cell: &str, zo
             );
             ("time_zone_missing", message)
         }
-        Uncertain::Twice([first, second]) => {
+        Uncertain::Twice { zone, times: [first, second] } => {
             let message = format!(
                 "{cell} in the column {column} is {first} or {second}, because the clock of {zone} is put back; write \
                  one of them"
             );
             ("ambiguous_time", message)
         }
-        Uncertain::Never => {
+        Uncertain::Never(zone) => {
             let message = format!(
                 "{cell} in the column {column} is no time in {zone}, because its clock is put forward; correct it, or write \
                  the time as in 2024-02-13T18:30:00+01:00"

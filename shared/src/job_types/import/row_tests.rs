@@ -65,7 +65,7 @@ fn a_cell_without_a_value_fails_its_row_unless_its_column_is_left_out() {
     let mut left_out = options("upsert", Value::Null);
     left_out.columns = [("b".to_owned(), None), ("c".to_owned(), None)].into();
     let options = options("upsert", Value::Null);
-    let error = CellKind::Error("why").marked("#N/A");
+    let error = CellKind::Error("why").encode("#N/A");
     let read = |options: &ImportOptions| row(options, "id,b,c", &format!("1,{error},{error}"));
     let (code, field) = rejection(read(&options));
     assert_eq!((code.as_str(), field.as_deref()), ("cell_error", Some("b")));
@@ -77,7 +77,7 @@ fn a_number_of_a_workbook_has_a_decimal_point_in_every_column() {
     let schema = json!({"properties": {"price": {"type": "number"}, "count": {"type": "integer"}}});
     let mut options = options("upsert", schema);
     options.decimal_separator = Some(NumberNotation::DecimalComma);
-    let number = CellKind::Number.marked("1.234");
+    let number = CellKind::Number.encode("1.234");
     let read = row(&options, "id,price,note", &format!("1,{number},{number}")).unwrap();
     assert_eq!(Value::Object(read.data), json!({"id": "1", "price": 1.234, "note": "1.234"}));
     assert_eq!(row(&options, "id,price", "1,1.234").unwrap().data["price"], 1234);
@@ -279,7 +279,7 @@ fn a_time_without_an_instant_fails_its_row() {
     for (options, cell, code, part) in [
         (&open, "2024-02-13 18:30", "time_zone_missing", "timeZone"),
         (&berlin, "2024-10-27 02:30", "ambiguous_time", "2024-10-27T02:30:00+02:00 or 2024-10-27T02:30:00+01:00"),
-        (&berlin, "2024-03-31 02:30", "no_such_time", "put forward"),
+        (&berlin, "2024-03-31 02:30", "no_such_time", "no time in Europe/Berlin, because its clock is put forward"),
     ] {
         let rejection = row(options, "id,at", &format!("1,{cell}")).unwrap_err();
         assert_eq!((rejection.code.as_str(), rejection.field.as_deref()), (code, Some("at")));

@@ -103,8 +103,8 @@ impl Schema {
     /// Checks a row. Collects details only for an invalid row, and only as far as they fit into memory.
     ///
     /// # Errors
-    /// `schema_…` with the first error, and the number and the properties of further ones if they can be counted; `row_too_complex` for
-    /// a row that is too large for this schema.
+    /// `schema_…` with the first error, and the number and the properties of further ones if they can be counted;
+    /// `row_too_complex` for a row that is too large for this schema.
     pub(crate) fn check(&self, row: &Value) -> Result<(), Rejection> {
         let work = self.cost.steps.saturating_mul(size(row));
         if work > ROW_STEPS {

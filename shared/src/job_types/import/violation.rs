@@ -19,18 +19,19 @@ pub(super) fn rejection<'a>(
     error: &ValidationError<'_>,
     others: impl Iterator<Item = ValidationError<'a>>,
 ) -> Rejection {
-    let mut message = message(error);
+    let (mut message, first) = (message(error), field(error));
     let (mut names, mut more) = (Vec::new(), 0);
     for other in others {
         more += 1;
-        let name = field(&other).map(|name| shortened(&name, NAME_CHARS));
-        names.extend(name.filter(|name| names.len() < NAMED_OTHERS && !names.contains(name)));
+        let name = field(&other).filter(|_| names.len() < NAMED_OTHERS);
+        let name = name.filter(|name| first.as_ref() != Some(name)).map(|name| shortened(&name, NAME_CHARS));
+        names.extend(name.filter(|name| !names.contains(name)));
     }
     if more > 0 {
         let names = if names.is_empty() { String::new() } else { format!(": {}", names.join(", ")) };
         message.push_str(&format!(" (and {more} more{names})"));
     }
-    Rejection::new(format!("schema_{}", snake_case(error.kind().keyword())), field(error).as_deref(), message)
+    Rejection::new(format!("schema_{}", snake_case(error.kind().keyword())), first.as_deref(), message)
 }
 
 /// Returns the invalid property: the missing or unexpected one, else the one with the wrong value.
@@ -67,7 +68,7 @@ fn message(error: &ValidationError<'_>) -> String {
         ValidationErrorKind::Pattern { pattern } => {
             format!("{name} is {value}; it must match the pattern {}", shortened(pattern, 5 * QUOTED_CHARS))
         }
-        ValidationErrorKind::Format { format } => format!("{name} is {value}; it must be {}", of_format(format)),
+        ValidationErrorKind::Format { format } => format!("{name} is {value}; it must be {}", describe_format(format)),
         ValidationErrorKind::FalseSchema => format!("{name} is {value}, which the schema does not allow"),
         ValidationErrorKind::AnyOf { .. } | ValidationErrorKind::OneOfNotValid { .. } => {
             format!("{name} is {value}, which matches no alternative of the schema")
@@ -76,14 +77,14 @@ fn message(error: &ValidationError<'_>) -> String {
     }
 }
 
-/// Returns what a text of a format is.
-fn of_format(format: &str) -> String {
+/// Returns a description of a format, with an example.
+fn describe_format(format: &str) -> String {
     let example = match format {
-        "date" => "a date that exists, as 2024-02-13",
-        "date-time" => "a date that exists with its time, as 2024-02-13T18:30:00+01:00",
-        "time" => "a time, as 18:30:00Z",
+        "date" => "a valid date, such as 2024-02-13",
+        "date-time" => "a valid date and time, such as 2024-02-13T18:30:00+01:00",
+        "time" => "a time, such as 18:30:00Z",
         "email" => "an email address",
-        "uri" => "a URI, as https://example.com",
+        "uri" => "a URI, such as https://example.com",
         "uuid" => "a UUID",
         _ => return format!("of the format {}", shortened(format, NAME_CHARS)),
     };
@@ -171,7 +172,7 @@ mod tests {
                 json!({"format": "date"}),
                 json!("31.2.2024"),
                 "schema_format",
-                r#"p is "31.2.2024"; it must be a date that exists, as 2024-02-13"#,
+                r#"p is "31.2.2024"; it must be a valid date, such as 2024-02-13"#,
             ),
             (json!({"minimum": 5}), json!(4), "schema_minimum", "p: 4 is less than the minimum of 5"),
             (
@@ -209,6 +210,12 @@ mod tests {
             (field.as_deref(), message.as_str()),
             (Some("a"), r#"a is "x"; it must be an integer (and 1 more: b)"#)
         );
+        let both = json!({"type": "integer", "maxLength": 0});
+        let properties: serde_json::Map<_, _> =
+            "abcdefg".chars().map(|name| (name.to_string(), both.clone())).collect();
+        let row: serde_json::Map<_, _> = properties.keys().map(|name| (name.clone(), json!("x"))).collect();
+        let (_, _, message) = describe(json!({"properties": properties}), Value::Object(row));
+        assert!(message.ends_with("(and 13 more: b, c, d, e, f)"), "{message}");
     }
 
     #[test]

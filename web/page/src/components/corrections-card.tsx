@@ -4,6 +4,7 @@ import type { Job } from "longshore-client";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { useFocusOnChange } from "../accessibility";
 import { CORRECTION_TYPES, type CorrectionUpload, correctionsOf } from "../corrections";
+import type { FailedFormat } from "../report-files";
 import { text } from "../text";
 import { DropZone } from "./drop-zone";
 import { ErrorNotice } from "./errors";
@@ -11,8 +12,8 @@ import { UploadBar } from "./file-card";
 
 interface Props {
   job: Job;
-  /** Downloads the failed rows: by default as a workbook, which every spreadsheet program opens. */
-  download: (form?: "csv") => Promise<void>;
+  /** Downloads the failed rows, and returns the format. */
+  download: (format: FailedFormat) => Promise<FailedFormat>;
   onReopened: () => void;
 }
 
@@ -20,6 +21,7 @@ export function CorrectionsCard({ job, download, onReopened }: Props) {
   const t = text.failures;
   const corrections = correctionsOf(job);
   const [error, setError] = useState<unknown>(null);
+  const [isTooLarge, setIsTooLarge] = useState(false);
   const heading = useRef<HTMLHeadingElement>(null);
   const zone = useRef<HTMLInputElement>(null);
   const isIdle = corrections.stage.value === "none";
@@ -43,13 +45,22 @@ export function CorrectionsCard({ job, download, onReopened }: Props) {
         </ol>
         <div class="corrections-files">
           <div class="actions">
-            <button type="button" class="main" onClick={() => void download().catch(setError)}>
+            <button
+              type="button"
+              class="main"
+              onClick={() => {
+                download("xlsx")
+                  .then((format) => setIsTooLarge(format === "csv"))
+                  .catch(setError);
+              }}
+            >
               {t.download(job.counts.failed)}
             </button>
             <button type="button" onClick={() => void download("csv").catch(setError)}>
               {t.downloadCsv}
             </button>
           </div>
+          {isTooLarge && <p role="status">{t.tooLargeForExcel}</p>}
           {isIdle ? (
             <DropZone
               title={t.drop}

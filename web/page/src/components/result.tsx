@@ -1,11 +1,12 @@
 /** The result of an ended job: its error, warnings, failures and files. */
 
-import { type Job, type Output, ProblemError } from "longshore-client";
+import type { Job, Output } from "longshore-client";
 import { useState } from "preact/hooks";
-import { api, guarded } from "../api";
+import { api } from "../api";
 import { useJob } from "../job";
 import { useLoad } from "../load";
 import { datasetOf } from "../local-storage";
+import { type FileName, linkOf, save, saveFailed } from "../report-files";
 import { text } from "../text";
 import { CorrectionsCard } from "./corrections-card";
 import { CodeMessage, ErrorNotice } from "./errors";
@@ -14,9 +15,6 @@ import { Failures } from "./failures";
 import { ImageGrid } from "./image-grid";
 import { Results } from "./results";
 import { isCheck, undoState } from "./status";
-
-/** A file of the report. */
-type FileName = "results" | "failed" | "skipped" | "unprocessed" | "receipt";
 
 export function Result({ job, onReopened }: { job: Job; onReopened: () => void }) {
   const output = useLoad((signal) => api.output(job.jobId, { signal }), [job.jobId, job.attempts]);
@@ -42,7 +40,7 @@ export function Result({ job, onReopened }: { job: Job; onReopened: () => void }
       )}
       {failed > 0 && isCheck(job) && <CheckedBad job={job} />}
       {failed > 0 && !isCheck(job) && !job.undoes && !job.undoneBy && job.source?.kind !== "dataset" && (
-        <CorrectionsCard job={job} onReopened={onReopened} download={(form) => saveFailed(job, form)} />
+        <CorrectionsCard job={job} onReopened={onReopened} download={(format) => saveFailed(job, format)} />
       )}
       {failed > 0 && (isOfImages ? <FailedImages job={job} /> : <Failures job={job} />)}
       {output.value?.files.results && (isOfImages ? <ImageGrid job={job} /> : <Results job={job} />)}
@@ -143,43 +141,4 @@ function Files({ jobId, output }: { jobId: string; output: Output }) {
       <ErrorNotice error={error} />
     </section>
   );
-}
-
-/** Downloads the failed rows as a workbook, or as CSV if they do not fit in one. */
-async function saveFailed(job: Job, form?: "csv"): Promise<void> {
-  if (form !== "csv") {
-    try {
-      return saveBlob(await guarded(() => api.failuresWorkbook(job.jobId)), failedName(job));
-    } catch (error) {
-      if (!(error instanceof ProblemError && error.errors.some(({ code }) => code === "workbook_too_large")))
-        throw error;
-    }
-  }
-  return save(job.jobId, "failed");
-}
-
-/** Returns the name of the workbook: that of the job's file, as for the other files of the report. */
-function failedName(job: Job): string {
-  const source = job.source?.kind === "file" ? job.source.name : job.jobType;
-  return `${source.replace(/(.)\.[^.]*$/, "$1")}-failed.xlsx`;
-}
-
-function saveBlob(blob: Blob, name: string): void {
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(blob);
-  link.download = name;
-  link.click();
-  // The browser has read the address when the click returns.
-  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
-}
-
-/** Downloads a file by a new link, because links expire after minutes and a page can be open for days. */
-async function save(jobId: string, name: FileName): Promise<void> {
-  const output = await guarded(() => api.output(jobId));
-  const url = linkOf(output, name)?.url;
-  if (url) location.assign(url);
-}
-
-function linkOf(output: Output, name: FileName): { url: string } | null {
-  return name === "receipt" ? output.receipt : output.files[name];
 }

@@ -103,7 +103,7 @@ export const errorText = {
     corrected_rows_unreadable: "Some rows of the corrected file could not be read:",
     corrected_rows_unchecked: "Some rows of the corrected file were not compared with the failed rows:",
     corrected_rows_unchanged: "Some rows of the corrected file have not been corrected:",
-    corrected_encoding_guessed: "Check the letters with accents in the corrected rows:",
+    corrected_encoding_guessed: "The encoding of the corrected file was guessed:",
   } as Record<string, string>,
 
   /** The API's problems, by kind: title and solution. */

@@ -196,10 +196,11 @@ export const jobText = {
     correctSteps: [
       "Download the failed rows.",
       "Correct them in a spreadsheet. Delete rows that you do not need.",
-      "Drop the file here, as Excel workbook or CSV. Only its rows are retried.",
+      "Drop the file here, as an Excel workbook or CSV. Only its rows are retried.",
     ],
     download: (count: number) => `Download ${plural(count, "row", "rows")} (Excel)`,
-    downloadCsv: "as CSV",
+    downloadCsv: "Download as CSV",
+    tooLargeForExcel: "The failed rows do not fit in an Excel file, so they are downloaded as CSV.",
     drop: "Drop the corrected file here",
     choose: "or choose it",
     retrying: "Retrying the corrected rows...",

@@ -245,7 +245,7 @@ test("an upload of corrected rows is shown, can be canceled, and survives a chan
   await complete(page);
   const [download] = await Promise.all([
     page.waitForEvent("download"),
-    page.getByRole("button", { name: "as CSV" }).click(),
+    page.getByRole("button", { name: "Download as CSV" }).click(),
   ]);
   const stream = await download.createReadStream();
   const corrected = Buffer.concat(await stream.toArray())

@@ -145,7 +145,7 @@ test("the page connects only to its own deployment, under a strict policy", asyn
   await complete(page);
   expect(await figure(page, "Failed")).toBe("2");
   const download = page.waitForEvent("download");
-  await page.getByRole("button", { name: "as CSV" }).click();
+  await page.getByRole("button", { name: "Download as CSV" }).click();
   const file = await download;
   origins.add(new URL(file.url()).origin);
   await file.delete();

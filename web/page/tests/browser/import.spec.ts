@@ -43,7 +43,7 @@ test("only corrected rows run again", async ({ page }) => {
   expect(readFileSync(await workbook.path()).subarray(0, 2).toString()).toBe("PK");
   const [download] = await Promise.all([
     page.waitForEvent("download"),
-    page.getByRole("button", { name: "as CSV" }).click(),
+    page.getByRole("button", { name: "Download as CSV" }).click(),
   ]);
   const failed = readFileSync(await download.path(), "utf8");
   expect(failed.trim().split("\n")).toHaveLength(11);
