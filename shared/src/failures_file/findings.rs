@@ -63,8 +63,9 @@ impl<'a> Findings<'a> {
 
 fn guessed_encoding(encoding: TextEncoding) -> JobError {
     let message = format!(
-        "the corrected file is not UTF-8, and was read as {encoding}, which is a guess: if letters of its rows are wrong, \
-         save it as CSV UTF-8 or as a workbook; rows that have succeeded with wrong letters must be imported again"
+        "the corrected file is not UTF-8, and was read as {encoding}, which is a guess: if characters of its rows are \
+         wrong, save it as CSV UTF-8 or as a workbook; rows that have succeeded with wrong characters must be imported \
+         again"
     );
     JobError::new("corrected_encoding_guessed", message)
 }

@@ -122,5 +122,6 @@ pub const CODES: &[(&str, &str)] = &[
     ("unknown_status", "The value is not a job status."),
     ("unknown_queue", "The value is not the name of a dead-letter queue."),
     ("invalid_job_id", "The id of a job must be a UUID."),
-    ("unknown_format", "The format is not json or csv."),
+    ("unknown_format", "The format is not json, csv or xlsx."),
+    ("failures_too_large", "The failed items do not fit in a workbook. The detail gives the reason; use format=csv."),
 ];

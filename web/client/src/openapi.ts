@@ -295,8 +295,11 @@ export interface paths {
         /**
          * List the failed items of a finished job.
          * @description Returns pages of JSON, each item with its original row. With `Accept: text/csv` or `format=csv`, redirects to the CSV
-         *     file of all failed items. Returns 404 with the problem `not-finished` before the job has a final status, and with
-         *     `no-report` if its files do not exist.
+         *     file of all failed items. With `format=xlsx`, returns them as a workbook, which spreadsheet programs open without changing
+         *     a cell. Returns 422 with `failures_too_large` if the CSV file has more than 8 MiB or 500,000 cells, a cell has more than
+         *     32,767 characters, or the workbook has more than 4 MiB; use `format=csv` then. Both files can be corrected and given to a
+         *     retry. Returns 404 with the problem `not-finished` before the job has a final status, and with `no-report` if its files do
+         *     not exist.
          */
         get: operations["listJobFailures"];
         put?: never;
@@ -383,8 +386,10 @@ export interface paths {
          *     attempt has processed run in any case. Failed items that a stopped retry did not reach count as unprocessed, and are
          *     selected by their code, too.
          *
-         *     `fileGuid` is the upload of a corrected failures file: the output of `GET …/failures?format=csv`, edited in a
-         *     spreadsheet (UTF-8; delimiter comma, semicolon or tab; columns in any order; code, field and message are optional).
+         *     `fileGuid` is the upload of a corrected failures file: the output of `GET …/failures` with `format=xlsx` or `format=csv`,
+         *     edited in a spreadsheet. It is a workbook, or text with commas, semicolons or tabs. Columns can be in any order; code,
+         *     field, message and sheet_row are optional. The encoding of text that is not UTF-8 is guessed, and reported as
+         *     `corrected_encoding_guessed`.
          *     The column of row numbers assigns each row to its item. Failed items in the file run again with the contents in the
          *     file, and other failed items stay failed. Unprocessed items run unchanged. Rows without an effect are reported in
          *     `issues`: rows that match no failed item (`corrected_rows_unknown`), repeated rows (`corrected_rows_repeated`), rows
@@ -2465,6 +2470,12 @@ export interface components {
             file: string | null;
             /** @description Name of the sheet that is read. */
             sheet: string | null;
+            /**
+             * Format: int32
+             * @description Row of the header as the spreadsheet program numbers it; `headerRow` of the reading counts only rows with text.
+             *     `null` without a header, and if the file is no workbook.
+             */
+            headerSheetRow: number | null;
             /** @description The sheets of a workbook, in order. */
             sheets: components["schemas"]["WorkbookSheet"][];
         };
@@ -5937,7 +5948,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Format of the response. Takes precedence over `Accept`. */
-                format?: "json" | "csv";
+                format?: "json" | "csv" | "xlsx";
                 /** @description Maximum number of failures on the page; fewer if they are large. */
                 limit?: number;
                 /** @description The `nextCursor` of the previous page. */
@@ -5952,7 +5963,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A page. CSV only for a job without failures, whose file would have no rows. */
+            /** @description A page, or the workbook. CSV only for a job without failures, whose file would have no rows. */
             200: {
                 headers: {
                     "Cache-Control"?: "no-store";
@@ -5983,6 +5994,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failures"];
                     /** @example row,code,field,message */
                     "text/csv": string;
+                    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": string;
                 };
             };
             /** @description The CSV file, at a URL that expires after 15 minutes. */

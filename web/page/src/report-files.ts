@@ -36,7 +36,7 @@ export async function saveFailed(job: Job, format: FailedFormat): Promise<Failed
 }
 
 function isTooLarge(error: unknown): boolean {
-  return error instanceof ProblemError && error.errors.some(({ code }) => code === "workbook_too_large");
+  return error instanceof ProblemError && error.errors.some(({ code }) => code === "failures_too_large");
 }
 
 /** Returns the name of the workbook: that of the job's file, as for the other files of the report. */

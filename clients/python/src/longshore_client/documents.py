@@ -547,6 +547,7 @@ class PreparedFile(TypedDict):
     form: FileForm
     file: str | None
     sheet: str | None
+    headerSheetRow: int | None
     sheets: list[WorkbookSheet]
 
 

@@ -15,6 +15,7 @@ use longshore::receipt::download_name;
 use longshore::result::ReportFile;
 use longshore_domain::job::Job;
 use longshore_domain::results::WORKBOOK_TYPE;
+use utoipa::ToSchema;
 
 use super::page::{FailedFile, FailuresCursor};
 use super::rows::FailuresDocument;
@@ -38,6 +39,12 @@ const MAX_LIMIT: usize = 1_000;
 const NO_ROWS: &str = "row,code,field,message\r\n";
 const NO_ROWS_OF_SHEET: &str = "row,sheet_row,code,field,message\r\n";
 
+/// The bytes of a workbook.
+#[derive(ToSchema)]
+#[schema(value_type = String, format = Binary)]
+#[allow(dead_code, reason = "it is in the API document only")]
+pub(crate) struct WorkbookBytes(Vec<u8>);
+
 /// Returns a page of the failed items of a finished job, a workbook with all of them, or a redirect to the CSV file.
 #[utoipa::path(
     get,
@@ -54,7 +61,7 @@ const NO_ROWS_OF_SHEET: &str = "row,sheet_row,code,field,message\r\n";
             content(
                 (FailuresDocument = "application/json", example = json!(examples::failures())),
                 (String = "text/csv", example = json!(NO_ROWS)),
-                (Vec<u8> = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
+                (inline(WorkbookBytes) = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
             ),
             headers(
                 ("Link" = inline(NextPage), description = "The next page, `rel=\"next\"` (RFC 8288); absent on the last one."),

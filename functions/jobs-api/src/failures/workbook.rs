@@ -57,7 +57,7 @@ impl From<NoWorkbook> for Failure {
             return Self::Internal(error.into());
         }
         let detail = format!("the failed items do not fit in a workbook: {why}; use format=csv");
-        Problem::invalid(vec![FieldError::new("/format", "workbook_too_large", detail)]).into()
+        Problem::invalid(vec![FieldError::new("/format", "failures_too_large", detail)]).into()
     }
 }
 

@@ -230,7 +230,7 @@ async fn a_workbook_of_the_failed_items_is_the_response_unless_they_are_too_many
 
     world.files.put(&folder(id).report_key(0, None, "failed.csv"), format!("{FILE}{}", " ".repeat(8 << 20)));
     let reply = world.get(&format!("/api/jobs/{id}/failures?format=xlsx")).await;
-    assert_eq!(reply.field_errors(), [("/format", "workbook_too_large")]);
+    assert_eq!(reply.field_errors(), [("/format", "failures_too_large")]);
     world.files.remove(&folder(id).report_key(0, None, "failed.csv"));
     world.get(&format!("/api/jobs/{id}/failures?format=xlsx")).await.is_problem(404, "no-report");
 

@@ -40,7 +40,25 @@ test("only corrected rows run again", async ({ page }) => {
     page.getByRole("button", { name: "Download 10 rows (Excel)" }).click(),
   ]);
   expect(workbook.suggestedFilename()).toMatch(/-failed\.xlsx$/);
-  expect(readFileSync(await workbook.path()).subarray(0, 2).toString()).toBe("PK");
+  expect(
+    readFileSync(await workbook.path())
+      .subarray(0, 2)
+      .toString(),
+  ).toBe("PK");
+  const tooLarge = {
+    title: "x",
+    status: 422,
+    errors: [{ pointer: "/format", code: "failures_too_large", detail: "x" }],
+  };
+  await page.route("**/failures?format=xlsx", (route) =>
+    route.fulfill({ status: 422, contentType: "application/problem+json", json: tooLarge }),
+  );
+  const [instead] = await Promise.all([
+    page.waitForEvent("download"),
+    page.getByRole("button", { name: "Download 10 rows (Excel)" }).click(),
+  ]);
+  expect(instead.suggestedFilename()).toMatch(/-failed\.csv$/);
+  await expect(page.getByText("so they are downloaded as CSV")).toBeVisible();
   const [download] = await Promise.all([
     page.waitForEvent("download"),
     page.getByRole("button", { name: "Download as CSV" }).click(),

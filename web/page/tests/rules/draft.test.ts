@@ -216,6 +216,27 @@ test.each([
   expect([asks.value, isReady.value]).toEqual([expected.includes(true), false]);
 });
 
+test("a date of two readings with a short year asks for its century, too", async () => {
+  const readings = (["dmy", "mdy"] as const).map((notation) => ({ notation, value: "2004-05-06" }));
+  inspect.mockImplementation(async (...call) => {
+    const answer = await answerOf(["born"])(...call);
+    const question = { cell: "5/6/04", readings };
+    return {
+      ...answer,
+      columns: answer.columns.map((column) => ({ ...column, question, needsPivotYear: true })),
+      error: { code: "ambiguous_column", message: "made up" },
+      request: null,
+    };
+  });
+  begin();
+  await pass();
+  draft.plan.choose({
+    schema: readSchema("people.json", '{"properties": {"born": {"type": "string", "format": "date"}}}'),
+  });
+  await pass();
+  expect([draft.plan.questions.value.length, draft.plan.asksPivotYear.value]).toEqual([1, true]);
+});
+
 test("a time zone is sent once the user has chosen it, and can be changed", async () => {
   const missing = { error: { code: "time_zone_missing", message: "made up" }, request: null };
   inspect.mockImplementation(async (fileGuid, request) => ({

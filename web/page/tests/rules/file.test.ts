@@ -294,10 +294,12 @@ test("the line of a reading has what was found", () => {
   expect(line({ reading: { ...reading, quote: "", headerRow: 0, comment: "#" } })).toBe(
     "CSV, columns separated by semicolons · windows-1252 · No quotes · Comments begin with # · No header row · 6 columns",
   );
-  const prepared = { file: null, sheet: null, sheets: [] };
+  const prepared = { file: null, sheet: null, sheets: [], headerSheetRow: null };
   expect(line({ prepared: { ...prepared, form: "workbook", sheet: "Data 2024" } })).toBe(
     'Workbook, sheet "Data 2024" · Header in row 3 · 6 columns',
   );
+  const below = { ...prepared, form: "workbook", sheet: "Data 2024", headerSheetRow: 5 } as const;
+  expect(line({ prepared: below })).toContain("Header in row 5");
   expect(line({ prepared: { ...prepared, form: "zip", file: "a.csv" } })).toMatch(
     /^a.csv in a ZIP archive · CSV/,
   );
