@@ -82,9 +82,9 @@ fn an_ambiguous_row_has_no_effect_and_is_reported() {
     }
     let read = parse(&format!("row,id,name\n10,1,{}\n9,1,a\n", "x".repeat(100)));
     assert_eq!((correction(&read, 10), correction(&read, 9).as_deref()), (None, Some("1,a")));
-    let unassigned = b"row,id,name\n7,1,\x81\xe4\x8d\n9,1,a\n".to_vec();
-    let read = CorrectedFile::parse(unassigned, columns(), 100).unwrap();
-    assert_eq!((correction(&read, 7), correction(&read, 9).as_deref()), (None, Some("1,a")));
+    let mostly_utf8 = [b"row,id,name\n7,1,\xe4\n".as_slice(), "9,1,\u{e4}\u{f6}\u{fc}\u{df}\n".as_bytes()].concat();
+    let read = CorrectedFile::parse(mostly_utf8, columns(), 100).unwrap();
+    assert_eq!((correction(&read, 7), correction(&read, 9).as_deref()), (None, Some("1,\u{e4}\u{f6}\u{fc}\u{df}")));
 }
 
 #[test]

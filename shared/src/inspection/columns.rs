@@ -64,7 +64,7 @@ pub struct QuestionReading {
 pub(super) fn describe(names: &[String], rows: &[Vec<FirstCell>]) -> Vec<FoundColumn> {
     let column = |(at, name): (usize, &String)| {
         let mut detector = ColumnTypeDetector::default();
-        rows.iter().filter_map(|row| row.get(at)).for_each(|cell| detector.observe(without_fraction(cell)));
+        rows.iter().filter_map(|row| row.get(at)).for_each(|cell| detector.observe(observed(cell)));
         let (found, (notation, question), needs_pivot_year) = match detector.column_type() {
             ColumnType::Blank => (CellType::Blank, (None, None), false),
             ColumnType::Boolean => (CellType::Boolean, (None, None), false),
@@ -80,11 +80,12 @@ pub(super) fn describe(names: &[String], rows: &[Vec<FirstCell>]) -> Vec<FoundCo
 }
 
 /// Returns the text of a cell for the detection of types. A number of a workbook loses its fraction: its decimal point says
-/// nothing about the notation of the texts in its column.
-fn without_fraction(cell: &FirstCell) -> &str {
+/// nothing about the notation of the texts in its column. An error is none of the types.
+fn observed(cell: &FirstCell) -> &str {
     match cell.text.split_once('.') {
-        Some((whole, _)) if cell.is_typed => whole,
-        _ => &cell.text,
+        _ if !cell.is_typed => &cell.text,
+        Some((whole, _)) => whole,
+        None => "",
     }
 }
 

@@ -61,7 +61,10 @@ pub(crate) struct WorkbookBytes(Vec<u8>);
             content(
                 (FailuresDocument = "application/json", example = json!(examples::failures())),
                 (String = "text/csv", example = json!(NO_ROWS)),
-                (inline(WorkbookBytes) = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
+                (
+                    inline(WorkbookBytes) = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+                    example = json!("PK\u{3}\u{4}...")
+                ),
             ),
             headers(
                 ("Link" = inline(NextPage), description = "The next page, `rel=\"next\"` (RFC 8288); absent on the last one."),
