@@ -135,3 +135,16 @@ fn the_first_visible_sheet_becomes_csv() {
     assert_eq!(row, format!("\"{}\",\"{}\"\r\n", cells[0], cells[1]));
     assert_eq!((prepared.sheet.as_deref(), prepared.row_steps.as_bytes()), (Some("Data"), &[2, 3][..]));
 }
+
+#[test]
+fn a_wide_row_below_the_first_ones_does_not_widen_the_others() {
+    let mut workbook = Workbook::new();
+    let sheet = workbook.add_worksheet();
+    for row in 0..1_200 {
+        sheet.write_row(row, 0, ["a", "b"]).expect("a row");
+    }
+    sheet.write(1_100, 2, "stray").expect("a cell");
+    let (text, _) = converted(&workbook.save_to_buffer().expect("a workbook")).expect("converted");
+    let commas: Vec<_> = text.lines().map(|line| line.matches(',').count()).collect();
+    assert_eq!((commas[1_099], commas[1_100], commas[1_101]), (1, 2, 1));
+}
