@@ -194,6 +194,7 @@ fn gone(file: &SourceFile) -> JobError {
 }
 
 fn unusable(file: &SourceFile, why: &str) -> JobError {
+    let why = why.trim_end_matches('.');
     let message =
         format!("the corrected file {:?} cannot be used: {why}; retry with another file, or without a file", file.name);
     JobError::new("not_a_failures_file", message)

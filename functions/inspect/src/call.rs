@@ -18,7 +18,7 @@ use longshore::problem::{Kind, Problem};
 use longshore::telemetry;
 use longshore_domain::dataset::Dataset;
 use longshore_domain::ids::FileGuid;
-use longshore_domain::job::SourceFile;
+use longshore_domain::job::{JobError, SourceFile};
 use longshore_domain::ports::{Files, JobStore, JobTypes, Presets, TenantCounts, Upload};
 use longshore_domain::preset::LearntPreset;
 use longshore_domain::rate::Rate;
@@ -150,9 +150,19 @@ async fn inspect_prepared(
     }
     if let (Some(rows), Some(reading)) = (&part.rows, found.reading) {
         part.document.header_sheet_row = rows.header_row(reading.header_row);
+        name_sheet_row(&mut found.issues, reading.header_row, part.document.header_sheet_row);
         found.rows.iter_mut().for_each(|row| row.sheet_row = rows.row_of(row.number, reading.header_row));
     }
     Ok((Some(part.document), found))
+}
+
+/// Adds the row of the sheet to issues about the header row, which counts only rows with text.
+fn name_sheet_row(issues: &mut [JobError], header_row: u32, sheet_row: Option<u32>) {
+    let Some(sheet_row) = sheet_row.filter(|row| *row != header_row) else { return };
+    let is_about_row = |issue: &&mut JobError| ["rows_above_header", "header_looks_like_data"].contains(&&*issue.code);
+    for issue in issues.iter_mut().filter(is_about_row) {
+        issue.message.push_str(&format!("; rows without text do not count: it is row {sheet_row} of the sheet"));
+    }
 }
 
 impl<S: JobStore, F> Inspections<S, F> {

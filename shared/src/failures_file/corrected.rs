@@ -1,7 +1,7 @@
 //! A corrected failures file in memory: its rows by number, and each row's effect on a failed item.
 //!
-//! A cell that shows what the report shows is unchanged: it stays the number or the error that it was in a workbook. A
-//! number of a corrected workbook is a number in any job.
+//! A text that is that of the report is unchanged: it stays the number or the error that it was in a workbook. A number of
+//! a corrected workbook is a number in any job.
 //!
 //! A row is used only if it is unambiguous. A row that cannot be read, or whose number occurs twice, has no effect: its
 //! item stays failed, and an issue reports it with a count of such rows and the first few numbers.
@@ -75,6 +75,11 @@ impl CorrectedFile {
         Some(self.layout.encoding).filter(|encoding| !encoding.is_utf8())
     }
 
+    /// Returns true if there is nothing below the first line.
+    pub(super) fn has_no_rows(&self) -> bool {
+        self.rows.is_empty() && self.repeated.is_empty() && self.unreadable.is_empty()
+    }
+
     /// Returns the effect of the file on a failed item.
     pub fn correction(&self, entry: &Entry) -> Correction {
         let Ok(row) = self.rows.binary_search_by_key(&entry.n, |row| row.number) else { return Correction::Absent };
@@ -84,8 +89,7 @@ impl CorrectedFile {
         if entry.damaged && cells.iter().zip(&reported).all(|(cell, reported)| reported.is_shown_by(cell)) {
             return Correction::Unchanged;
         }
-        let kept =
-            |(cell, reported): (Vec<u8>, Reported)| if reported.is_shown_by(&cell) { reported.stored } else { cell };
+        let kept = |(cell, reported): (Vec<u8>, Reported)| if cell == reported.shown { reported.stored } else { cell };
         let cells: Vec<_> = cells.into_iter().zip(reported).map(kept).collect();
         Correction::As(self.record(&cells))
     }
@@ -182,7 +186,7 @@ struct Reported {
 }
 
 impl Reported {
-    /// Returns true if a cell of the file shows the same: it was not changed, whatever type the spreadsheet gave it.
+    /// Returns true if a cell of the file shows the same, whatever type the spreadsheet gave it.
     fn is_shown_by(&self, cell: &[u8]) -> bool {
         CellKind::parse(cell).1 == self.shown
     }
@@ -255,6 +259,10 @@ impl RowList {
         if self.first.len() < MAX_LISTED {
             self.first.push(number);
         }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.count == 0
     }
 
     /// Returns an issue if there was any row: `1 row (7) …`, `12 rows (7, 8, …) …`.

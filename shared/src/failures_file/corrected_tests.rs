@@ -112,10 +112,11 @@ fn an_unchanged_cell_keeps_its_kind_and_a_corrected_number_has_one() {
     let corrected = |file: &str, raw: &str, damaged| parse(file).correction(&failed(7, raw, damaged));
     let surplus = corrected("row,id,name\n7,1.234,y\n", &format!("{number},{error},z"), false);
     assert_eq!(surplus, Correction::As(format!("{number},y")), "only the last cell is joined with others");
-    // A spreadsheet program makes a number of a text, also if nobody touches it.
-    let touched = "row,id,name\n7,\u{fdd1}1.5,caf\u{fffd}\n";
-    assert_eq!(corrected(touched, "1.5,caf\u{fffd}", true), Correction::Unchanged);
-    assert_eq!(corrected(touched, "1.5,cafe", false), Correction::As("1.5,caf\u{fffd}".into()));
+    // A person has typed the number 1.5 in the place of a text, or a program has made one of the text of CSV.
+    let typed = "row,id,name\n7,\u{fdd1}1.5,caf\u{fffd}\n";
+    assert_eq!(corrected(typed, "1.5,caf\u{fffd}", true), Correction::Unchanged, "nobody has corrected the row");
+    let number = CellKind::Number.encode("1.5");
+    assert_eq!(corrected(typed, "1.5,cafe", false), Correction::As(format!("{number},caf\u{fffd}")));
 }
 
 #[test]
@@ -124,6 +125,12 @@ fn rows_of_utf_8_are_read_in_a_file_that_is_mostly_not() {
     let read = CorrectedFile::parse(mixed, columns(), 100).unwrap();
     let names = [7, 9].map(|n| correction(&read, n));
     assert_eq!(names.map(Option::unwrap), ["1,M\u{fc}ller", "1,J\u{e4}ger"]);
+}
+
+#[test]
+fn a_file_without_rows_is_reported() {
+    let codes = issues(&parse("row,id,name\n,,\n"), &[failed(7, "1,a", false)]);
+    assert_eq!(codes.iter().map(|(code, _)| code.as_str()).collect::<Vec<_>>(), ["corrected_file_without_rows"]);
 }
 
 #[test]

@@ -56,9 +56,17 @@ impl<'a> Findings<'a> {
             self.file.unreadable.issue("corrected_rows_unreadable", UNREADABLE),
             unchanged.issue("corrected_rows_unchanged", UNCHANGED),
             self.file.guessed_encoding().map(guessed_encoding),
+            self.file.has_no_rows().then(no_rows),
         ];
         issues.into_iter().flatten().collect()
     }
+}
+
+fn no_rows() -> JobError {
+    JobError::new(
+        "corrected_file_without_rows",
+        "the corrected file has no rows below its first line, so nothing was retried",
+    )
 }
 
 fn guessed_encoding(encoding: TextEncoding) -> JobError {

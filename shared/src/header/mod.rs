@@ -17,7 +17,7 @@ use crate::files::ResumingReader;
 use crate::first_rows::FirstCell;
 use crate::reading::detect_reading;
 
-use self::refusals::ended_early;
+use self::refusals::{empty, ended_early};
 use self::seeker::Seeker;
 
 /// Bytes of a name in an item of DynamoDB, besides its text.
@@ -76,7 +76,7 @@ pub async fn read_header(
     asked: GivenReading,
 ) -> Result<FileHeader, HeaderError> {
     if source.size_bytes == 0 {
-        return Err(UnreadableFile::Empty.into());
+        return Err(empty(source).into());
     }
     // These bytes contain nearly every header, too.
     let head_end = source.size_bytes.min(Form::HEAD_BYTES);
@@ -173,7 +173,7 @@ async fn first_value(
             return Err(ended_early().into());
         }
     }
-    let start = start.ok_or(UnreadableFile::Empty)?;
+    let start = start.ok_or_else(|| empty(source))?;
     Ok(FileHeader { start, columns: None, rows: Vec::new(), reading: None, issues: Vec::new() })
 }
 

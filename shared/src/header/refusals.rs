@@ -1,8 +1,9 @@
 //! Errors of headers that cannot be read.
 
-use longshore_domain::job::JobError;
+use longshore_domain::job::{JobError, SourceFile};
 use longshore_domain::ports::PortError;
-use longshore_domain::records::TextEncoding;
+use longshore_domain::records::{TextEncoding, UnreadableFile};
+use longshore_domain::text::quoted;
 
 use super::NAME_OVERHEAD;
 use super::seeker::HEADER_BYTES;
@@ -11,6 +12,17 @@ use super::seeker::HEADER_BYTES;
 /// otherwise be used as the header.
 pub(super) fn ended_early() -> PortError {
     PortError { service: "files", operation: "read", source: "the stream ended before the end of the file".into() }
+}
+
+/// Returns the error of a file without rows. A sheet is named, because the workbook can have others.
+pub(super) fn empty(source: &SourceFile) -> JobError {
+    match source.original.as_ref().and_then(|original| original.sheet.as_ref()) {
+        Some(sheet) => {
+            let message = format!("the sheet {} has no rows; give another one as reading.sheet", quoted(sheet));
+            JobError::new(UnreadableFile::Empty.code(), message)
+        }
+        None => JobError::new(UnreadableFile::Empty.code(), UnreadableFile::Empty.to_string()),
+    }
 }
 
 pub(super) fn too_few_rows(rows: u32, header_row: u32) -> JobError {

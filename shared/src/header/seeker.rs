@@ -2,10 +2,10 @@
 
 use longshore_domain::job::SourceFile;
 use longshore_domain::ports::{FileStream, Files};
-use longshore_domain::records::{Cutter, Extent, Reading, Span, UnreadableFile, check_utf8};
+use longshore_domain::records::{Cutter, Extent, Reading, Span, check_utf8};
 
 use super::refusals::{
-    ended_early, header_too_long, names_too_long, too_few_rows, undecodable_header, unterminated_header,
+    empty, ended_early, header_too_long, names_too_long, too_few_rows, undecodable_header, unterminated_header,
 };
 use super::{FileHeader, HeaderError, NAME_OVERHEAD, open};
 use crate::column_names::name_columns;
@@ -66,7 +66,7 @@ impl Seeker {
                 header.rows = first_rows(row, header.start, self.reading, columns, Extent::Whole);
                 Ok(header)
             }
-            None if self.passed == 0 => Err(UnreadableFile::Empty.into()),
+            None if self.passed == 0 => Err(empty(source).into()),
             last => Err(too_few_rows(self.passed + u32::from(last.is_some()), self.reading.header_row).into()),
         }
     }

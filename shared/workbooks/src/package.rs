@@ -40,6 +40,8 @@ pub struct Sheet {
 pub(crate) struct Package {
     pub(crate) sheets: Vec<Sheet>,
     pub(crate) dates: DateSystem,
+    /// True if the program that opens the workbook must compute all formulas.
+    pub(crate) is_computed_on_load: bool,
     pub(crate) strings: Option<String>,
     pub(crate) styles: Option<String>,
 }
@@ -63,7 +65,8 @@ impl Package {
         let parts = relationships(archive, &workbook)?;
         let target = |kind: &str| parts.iter().find(|part| part.kind == kind).map(|part| part.target.clone());
         let (strings, styles) = (target("sharedStrings"), target("styles"));
-        let mut package = Self { sheets: Vec::new(), dates: DateSystem::From1900, strings, styles };
+        let (sheets, dates, is_computed_on_load) = (Vec::new(), DateSystem::From1900, false);
+        let mut package = Self { sheets, dates, is_computed_on_load, strings, styles };
         package.read_workbook(archive, &workbook, &parts)?;
         Ok(package)
     }
@@ -91,6 +94,10 @@ impl Package {
                     if matches!(attribute(&element, "date1904")?.as_deref(), Some("1" | "true")) {
                         self.dates = DateSystem::From1904;
                     }
+                }
+                Event::Start(element) if element.local_name().as_ref() == "calcPr" => {
+                    let on_load = attribute(&element, "fullCalcOnLoad")?;
+                    self.is_computed_on_load = matches!(on_load.as_deref(), Some("1" | "true"));
                 }
                 Event::Start(element) if element.local_name().as_ref() == "sheet" => {
                     let id = attribute(&element, "id")?.unwrap_or_default();

@@ -44,6 +44,8 @@ pub(crate) struct Context<'a> {
     pub(crate) strings: &'a SharedStrings,
     pub(crate) formats: &'a [NumberFormat],
     pub(crate) dates: DateSystem,
+    /// True if the program that opens the workbook must compute all formulas: libraries write 0 as their result.
+    pub(crate) is_computed_on_load: bool,
     /// Maximum number of cells, and of those without a value.
     pub(crate) cells: u64,
     pub(crate) blank_cells: u64,
@@ -168,7 +170,8 @@ impl<'a, R: Read> SheetReader<'a, R> {
             self.row.is_truncated = true;
             return Ok(());
         }
-        let value = self.value(&cell)?;
+        let has_no_result = has_formula && self.context.is_computed_on_load && self.text == "0";
+        let value = if has_no_result { Err(CellError::FormulaWithoutResult) } else { self.value(&cell)? };
         self.row_bytes += value.as_ref().map_or(0, |content| content.len());
         if self.row_bytes > ROW_BYTES {
             return Err(WorkbookError::RowTooLarge(self.row.number));

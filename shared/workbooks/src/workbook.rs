@@ -110,11 +110,11 @@ impl<R: Read + Seek> Workbook<R> {
     ) -> Result<(), WorkbookError> {
         let name = self.sheet(choice)?.part.clone();
         let Limits { sheet_bytes, cells, blank_cells, .. } = *self.archive.limits();
-        let dates = self.package.dates;
+        let (dates, is_computed_on_load) = (self.package.dates, self.package.is_computed_on_load);
         let part = self.archive.part(&name, sheet_bytes)?;
         let part = part.ok_or_else(|| WorkbookError::damaged("the part of a sheet is missing"))?;
         let (strings, formats) = (&self.strings, self.formats.as_slice());
-        let context = Context { strings, formats, dates, cells, blank_cells, max_columns };
+        let context = Context { strings, formats, dates, is_computed_on_load, cells, blank_cells, max_columns };
         SheetReader::new(part, context).read(visit)
     }
 }

@@ -117,6 +117,17 @@ fn a_formula_has_its_stored_value() {
 }
 
 #[test]
+fn the_zero_of_a_formula_that_is_computed_on_load_is_no_result() {
+    let mut writer = Writer::new();
+    let sheet = writer.add_worksheet();
+    sheet.write(0, 0, Formula::new("=1+1")).unwrap();
+    sheet.write(0, 1, 0).unwrap();
+    let mut workbook = open(writer.save_to_buffer().unwrap());
+    let zero = CellContent::Number("0".into());
+    assert_eq!(rows(&mut workbook, 10)[0].cells, [Err(CellError::FormulaWithoutResult), Ok(zero)]);
+}
+
+#[test]
 fn blank_rows_are_left_out_and_numbers_are_those_of_the_sheet() {
     let mut writer = Writer::new();
     let sheet = writer.add_worksheet();

@@ -7,6 +7,7 @@ import { effect, signal } from "@preact/signals";
 import { type Job, NetworkError } from "longshore-client";
 import { announce } from "./accessibility";
 import { api, guarded } from "./api";
+import { isWorkbook } from "./file/inspection";
 import { sessionState } from "./session";
 import { text } from "./text";
 import { Upload } from "./upload";
@@ -23,7 +24,11 @@ export class CorrectionUpload {
 
   #pending = new AbortController();
 
-  constructor(readonly jobId: string) {}
+  /** @param hasColumns True if the failed rows have the columns of the job's file. */
+  constructor(
+    readonly jobId: string,
+    readonly hasColumns: boolean,
+  ) {}
 
   /** Uploads the file and retries the job with it. */
   async run(file: File): Promise<void> {
@@ -37,6 +42,11 @@ export class CorrectionUpload {
       if (!isUploaded) this.upload.begin(file);
       const fileGuid = await this.upload.finished(signal);
       this.stage.value = "retrying";
+      const unusable = this.hasColumns ? await this.#unusable(fileGuid, signal) : null;
+      if (unusable) {
+        this.upload.remove();
+        throw new Error(unusable);
+      }
       await guarded(() => api.retry(this.jobId, { fileGuid }));
       this.upload.forget();
       return this.#reopened();
@@ -48,6 +58,22 @@ export class CorrectionUpload {
       if (!this.onReopened) announce(text.corrections.notReopened);
     }
     this.stage.value = "none";
+  }
+
+  /**
+   * Returns why a workbook is no file of this job's failed rows, or null. The API checks other files before it reopens the
+   * job, and a workbook only afterwards.
+   */
+  async #unusable(fileGuid: string, signal: AbortSignal): Promise<string | null> {
+    const t = text.corrections;
+    const found = await guarded(() => api.inspect(fileGuid, { reading: { headerRow: 1 } }, { signal }));
+    if (!isWorkbook(found)) return null;
+    if (found.error) return found.error.message;
+    const { failures } = await guarded(() => api.failures(this.jobId, { limit: 1, signal }));
+    const names = found.columns.map(({ name }) => withoutApostrophe(name));
+    const missing = Object.keys(failures[0]?.row ?? {}).filter((name) => !names.includes(name));
+    if (!names.some((name) => /^row(_\d+)?$/.test(name))) missing.unshift("row");
+    return missing.length > 0 ? t.missing(missing, found.prepared?.sheet ?? "") : null;
   }
 
   /** Stops the upload. */
@@ -64,13 +90,19 @@ export class CorrectionUpload {
   }
 }
 
+/** Returns a name without the apostrophe that a report adds to formulas. */
+function withoutApostrophe(name: string): string {
+  return /^'+[=+\-@\t\r]/.test(name) ? name.slice(1) : name;
+}
+
 /** Corrections by job and attempt: those of one attempt are not pending in the next. */
 const all = new Map<string, CorrectionUpload>();
 
 /** Returns the corrections of a job's current attempt. */
-export function correctionsOf({ jobId, attempts }: Job): CorrectionUpload {
+export function correctionsOf({ jobId, attempts, source }: Job): CorrectionUpload {
   const name = `${jobId} ${attempts}`;
-  const corrections = all.get(name) ?? new CorrectionUpload(jobId);
+  const corrections =
+    all.get(name) ?? new CorrectionUpload(jobId, source?.kind === "file" && source.reading != null);
   all.set(name, corrections);
   return corrections;
 }

@@ -123,7 +123,7 @@ pub(crate) async fn list<B: Backend>(
 }
 
 fn as_workbook(job: &Job, csv: &[u8]) -> Result<Response, NoWorkbook> {
-    let workbook = workbook(csv)?;
+    let workbook = workbook(csv, job.is_over_sheet())?;
     let name = content_disposition(&download_name(job, "failed.xlsx"));
     let about_file = [(header::CONTENT_TYPE, WORKBOOK_TYPE.to_owned()), (header::CONTENT_DISPOSITION, name)];
     Ok((about_file, about(None), workbook).into_response())

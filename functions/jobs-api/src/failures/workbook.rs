@@ -84,7 +84,9 @@ pub(super) async fn read_csv(files: &impl Files, key: &str) -> Result<Vec<u8>, F
 ///
 /// # Errors
 /// If a workbook, or a response, cannot contain them.
-pub(super) fn workbook(mut csv: &[u8]) -> Result<Vec<u8>, NoWorkbook> {
+pub(super) fn workbook(mut csv: &[u8], has_sheet_row: bool) -> Result<Vec<u8>, NoWorkbook> {
+    // The numbers of the item, and of its row in a sheet.
+    let numbers = 1 + u16::from(has_sheet_row);
     if escapes(csv).nth(ESCAPES).is_some() {
         return Err(NoWorkbook::TooManyEscapes);
     }
@@ -104,8 +106,9 @@ pub(super) fn workbook(mut csv: &[u8]) -> Result<Vec<u8>, NoWorkbook> {
         for (column, text) in (0..).zip(texts) {
             match (at, column) {
                 (0, _) => _ = sheet.write_string_with_format(at, column, text, &bold)?,
-                // The number of the item.
-                (_, 0) => _ = sheet.write_number(at, column, text.parse::<u32>().unwrap_or_default())?,
+                (_, column) if column < numbers && !text.is_empty() => {
+                    _ = sheet.write_number(at, column, text.parse::<u32>().unwrap_or_default())?
+                }
                 _ if text.is_empty() => {}
                 _ => _ = sheet.write_string(at, column, text)?,
             }
@@ -133,7 +136,8 @@ mod tests {
     #[test]
     fn cells_are_texts_as_in_the_file_and_the_number_is_one() {
         let csv = "row,id,'=note,code,field,message\r\n7,007,\"two\r\nlines\",c,,\"m, n\"\r\n8,1.50,''=1,c,,\r\n";
-        let mut workbook = Workbook::open(Cursor::new(workbook(csv.as_bytes()).unwrap()), Limits::default()).unwrap();
+        let mut workbook =
+            Workbook::open(Cursor::new(workbook(csv.as_bytes(), false).unwrap()), Limits::default()).unwrap();
         let mut rows = Vec::new();
         let choice = SheetChoice::FirstVisible;
         workbook
@@ -153,7 +157,7 @@ mod tests {
     fn what_no_workbook_or_response_holds_is_refused() {
         let refusal = |rows: String| {
             let csv = format!("row,id,code,field,message\r\n{rows}");
-            workbook(csv.as_bytes()).err().map(|error| error.to_string())
+            workbook(csv.as_bytes(), false).err().map(|error| error.to_string())
         };
         assert_eq!(refusal("1,x,c,,m\r\n".to_owned()), None);
         let cells = "a cell with more than 32,767 characters";

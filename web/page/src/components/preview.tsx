@@ -105,6 +105,9 @@ interface RowProps {
 
 function PreviewRow({ row, columns, properties, hasSheet, hasProblems }: RowProps) {
   const { number, sheetRow, cells, line, problem } = row;
+  // A cell without a value is named by its column, others by their property.
+  const isWrong = (...names: (string | null | undefined)[]) =>
+    problem?.field && names.includes(problem.field);
   return (
     <tr class={problem ? "failing" : undefined}>
       <td class="figure quiet">{hasSheet ? sheetRow : number}</td>
@@ -115,7 +118,7 @@ function PreviewRow({ row, columns, properties, hasSheet, hasProblems }: RowProp
       )}
       {line === null ? (
         columns.map((column, at) => (
-          <td key={column} class={problem && problem.field === properties[at] ? "clip wrong-cell" : "clip"}>
+          <td key={column} class={isWrong(column, properties[at]) ? "clip wrong-cell" : "clip"}>
             {cells[at]}
           </td>
         ))

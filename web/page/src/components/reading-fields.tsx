@@ -69,6 +69,7 @@ export function ReadingFields({ draft, answer }: Props) {
       <HeaderField
         given={given.headerRow ?? undefined}
         found={reading && reading.headerRow}
+        sheetRow={answer.prepared?.headerSheetRow ?? null}
         messages={wrong("headerRow")}
         onChange={(headerRow) => plan.read({ headerRow })}
       />

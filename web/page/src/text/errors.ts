@@ -103,6 +103,8 @@ export const errorText = {
     corrected_rows_unreadable: "Some rows of the corrected file could not be read:",
     corrected_rows_unchecked: "Some rows of the corrected file were not compared with the failed rows:",
     corrected_rows_unchanged: "Some rows of the corrected file have not been corrected:",
+    corrected_file_without_rows:
+      "The corrected file has no rows below its first line, so nothing was retried.",
     corrected_encoding_guessed: "The encoding of the corrected file was guessed:",
   } as Record<string, string>,
 

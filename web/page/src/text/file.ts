@@ -107,5 +107,7 @@ export const fileText = {
     cancel: "Cancel the upload",
     reopened: "The corrected rows are being retried.",
     notReopened: "The corrected rows could not be retried.",
+    missing: (columns: string[], sheet: string) =>
+      `The first row of the sheet "${sheet}" has no column ${columns.map((name) => `"${name}"`).join(", ")}. Download the failed rows, correct the cells, and keep the first row.`,
   },
 };

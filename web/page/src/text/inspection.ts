@@ -31,6 +31,8 @@ export const inspectionText = {
     headerNumber: "Another row",
     headerNumberLabel: "Number of the header row",
     headerHint: "Rows without text and comments do not count.",
+    headerSheetHint: (sheetRow: number, row: number) =>
+      `Row ${number(sheetRow)} of the sheet is number ${number(row)}.`,
     comment: "Beginning of comment rows",
     commentHint: "One character, for example #. Such rows are not imported.",
   },

@@ -3,7 +3,18 @@
 import { expect, type Page, test } from "@playwright/test";
 import type { Failure } from "longshore-client";
 import { fakeJob, mockJob, mockResult } from "./mocks";
-import { accessible, complete, corpus, figure, fresh, open, pick, start } from "./support";
+import {
+  accessible,
+  complete,
+  corpus,
+  figure,
+  fresh,
+  open,
+  people,
+  pick,
+  pickSchema,
+  start,
+} from "./support";
 
 const preview = (page: Page) => page.getByRole("region", { name: "The first rows of the file" });
 
@@ -36,6 +47,18 @@ test("a sheet of a workbook is chosen", async ({ page }) => {
   await expect(page.getByText('· Workbook, sheet "Data 2024"')).toBeVisible();
   expect(await figure(page, "Succeeded")).toBe("3");
   await expect(await records(page, dataset)).toHaveCount(3);
+});
+
+test("a workbook that is not of the failed rows is refused before the job is retried", async ({ page }) => {
+  await open(page);
+  await pick(page, `${fresh("wrong")}.csv`, people(20, 10));
+  await pickSchema(page);
+  await start(page);
+  await complete(page);
+  await pick(page, "wrong.xlsx", corpus("workbooks/several-sheets.xlsx"));
+  await expect(page.getByText(/The first row of the sheet "Cover" has no column "row"/)).toBeVisible();
+  await expect(page.getByText("Attempt 2")).toHaveCount(0);
+  await expect(page.getByRole("button", { name: "Download 2 rows (Excel)" })).toBeVisible();
 });
 
 test("a compressed file is shown and imported like the file in it", async ({ page }) => {
