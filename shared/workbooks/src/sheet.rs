@@ -170,7 +170,8 @@ impl<'a, R: Read> SheetReader<'a, R> {
             self.row.is_truncated = true;
             return Ok(());
         }
-        let has_no_result = has_formula && self.context.is_computed_on_load && self.text == "0";
+        let is_zero = cell.kind == StoredType::Number && self.text == "0";
+        let has_no_result = has_formula && self.context.is_computed_on_load && is_zero;
         let value = if has_no_result { Err(CellError::FormulaWithoutResult) } else { self.value(&cell)? };
         self.row_bytes += value.as_ref().map_or(0, |content| content.len());
         if self.row_bytes > ROW_BYTES {
