@@ -5994,6 +5994,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failures"];
                     /** @example row,code,field,message */
                     "text/csv": string;
+                    /** @example PK... */
                     "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": string;
                 };
             };
