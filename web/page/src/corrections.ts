@@ -68,6 +68,8 @@ export class CorrectionUpload {
     const t = text.corrections;
     const found = await guarded(() => api.inspect(fileGuid, { reading: { headerRow: 1 } }, { signal }));
     if (!isWorkbook(found)) return null;
+    // An inspection has less time than a job.
+    if (found.error?.code === "inspection_too_long") return null;
     if (found.error) return found.error.message;
     const { failures } = await guarded(() => api.failures(this.jobId, { limit: 1, signal }));
     const names = found.columns.map(({ name }) => withoutApostrophe(name));
