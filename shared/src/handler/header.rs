@@ -4,7 +4,7 @@ use longshore_domain::job::JobError;
 use longshore_domain::ports::{Definition, Detected};
 use serde_json::{Map, Value};
 
-pub use crate::first_rows::FirstCell;
+use super::FirstCell;
 use crate::header::NAME_OVERHEAD;
 
 /// The columns of a file, and its first rows.

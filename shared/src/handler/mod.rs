@@ -20,10 +20,11 @@ pub use longshore_domain::outcome::{Outcome, Rejection};
 pub use longshore_domain::results::ResultRow;
 pub use longshore_tabular::{CellReader, Cells};
 
+pub use crate::first_rows::FirstCell;
 pub(crate) use any_job_type::unterminated;
 pub use any_job_type::{AnyJobType, PreparedJob};
 pub use datasets::AnyRecordReader;
-pub use header::{CheckedHeader, DetectedMembers, FirstCell, Header};
+pub use header::{CheckedHeader, DetectedMembers, Header};
 pub use job_type::{JobContext, JobType};
 pub use limits::{Input, ItemShape, TypeLimits};
 pub use processed::{MAX_OUTPUT_BYTES, Outputs, Processed};

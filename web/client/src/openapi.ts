@@ -390,11 +390,12 @@ export interface paths {
          *     edited in a spreadsheet. It is a workbook, or text with commas, semicolons or tabs. Columns can be in any order; code,
          *     field, message and sheet_row are optional. The encoding of text that is not UTF-8 is guessed, and reported as
          *     `corrected_encoding_guessed`.
+         *
          *     The column of row numbers assigns each row to its item. Failed items in the file run again with the contents in the
          *     file, and other failed items stay failed. Unprocessed items run unchanged. Rows without an effect are reported in
          *     `issues`: rows that match no failed item (`corrected_rows_unknown`), repeated rows (`corrected_rows_repeated`), rows
          *     that cannot be read (`corrected_rows_unreadable`), and unchanged rows that could not be read before
-         *     (`corrected_rows_unchanged`). If there are too many failed items to compare all of them, rows without a match so far
+         *     (`corrected_rows_unchanged`). So is a file without rows (`corrected_file_without_rows`). If there are too many failed items to compare all of them, rows without a match so far
          *     are reported as `corrected_rows_unchecked`.
          */
         post: operations["retryJob"];

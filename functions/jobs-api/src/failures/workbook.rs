@@ -106,11 +106,11 @@ pub(super) fn workbook(mut csv: &[u8], has_sheet_row: bool) -> Result<Vec<u8>, N
         for (column, text) in (0..).zip(texts) {
             match (at, column) {
                 (0, _) => _ = sheet.write_string_with_format(at, column, text, &bold)?,
-                (_, column) if column < numbers && !text.is_empty() => {
-                    _ = sheet.write_number(at, column, text.parse::<u32>().unwrap_or_default())?
-                }
                 _ if text.is_empty() => {}
-                _ => _ = sheet.write_string(at, column, text)?,
+                (_, column) => match text.parse::<u32>() {
+                    Ok(number) if column < numbers => _ = sheet.write_number(at, column, number)?,
+                    _ => _ = sheet.write_string(at, column, text)?,
+                },
             }
         }
         at += 1;
@@ -133,24 +133,38 @@ mod tests {
 
     use super::*;
 
-    #[test]
-    fn cells_are_texts_as_in_the_file_and_the_number_is_one() {
-        let csv = "row,id,'=note,code,field,message\r\n7,007,\"two\r\nlines\",c,,\"m, n\"\r\n8,1.50,''=1,c,,\r\n";
-        let mut workbook =
-            Workbook::open(Cursor::new(workbook(csv.as_bytes(), false).unwrap()), Limits::default()).unwrap();
+    fn rows_of(workbook: Vec<u8>) -> Vec<Vec<CellContent>> {
+        let mut workbook = Workbook::open(Cursor::new(workbook), Limits::default()).unwrap();
         let mut rows = Vec::new();
-        let choice = SheetChoice::FirstVisible;
         workbook
-            .for_each_row(&choice, 10, |row| {
-                rows.push(row.cells.iter().map(|cell| cell.clone().unwrap()).collect::<Vec<_>>());
+            .for_each_row(&SheetChoice::FirstVisible, 10, |row| {
+                rows.push(row.cells.iter().map(|cell| cell.clone().unwrap()).collect());
                 ControlFlow::Continue(())
             })
             .unwrap();
+        rows
+    }
+
+    #[test]
+    fn cells_are_texts_as_in_the_file_and_the_number_is_one() {
+        let csv = "row,id,'=note,code,field,message\r\n7,007,\"two\r\nlines\",c,,\"m, n\"\r\n8,1.50,''=1,c,,\r\n";
+        let rows = rows_of(workbook(csv.as_bytes(), false).unwrap());
         let text = |text: &str| CellContent::Text(text.into());
         assert_eq!(rows[0], ["row", "id", "'=note", "code", "field", "message"].map(text));
         let number = CellContent::Number("7".into());
         assert_eq!(rows[1], [number, text("007"), text("two\r\nlines"), text("c"), text(""), text("m, n")]);
         assert_eq!(rows[2][1..], [text("1.50"), text("''=1"), text("c")]);
+    }
+
+    #[test]
+    fn the_row_of_a_sheet_is_a_number_and_a_column_of_that_name_is_not() {
+        let csv = "row,sheet_row,code,field,message\r\n7,9,c,,m\r\n8,,c,,m\r\n";
+        for (has_sheet_row, expected) in
+            [(true, CellContent::Number("9".into())), (false, CellContent::Text("9".into()))]
+        {
+            let bytes = workbook(csv.as_bytes(), has_sheet_row).unwrap();
+            assert_eq!(rows_of(bytes)[1][1], expected, "{has_sheet_row}");
+        }
     }
 
     #[test]

@@ -12,7 +12,7 @@
 //! | `dialect` | the delimiter and the quote character of CSV |
 //! | `encoding` | the encoding of text |
 //! | `reading` | the encoding, the dialect and the header row of a file |
-//! | `sheet` | the choice of a sheet of a workbook |
+//! | `given_sheet` | the choice of a sheet of a workbook |
 //! | `cell_kind` | the kind of a cell in the text of a prepared sheet |
 //! | `boundaries` | the position of one record, and a state machine for each format |
 //! | `cutter` | the public cutter and the iterator over a slice |

@@ -1,6 +1,6 @@
 /** Files that are converted before they are read: workbooks and compressed files. */
 
-import { expect, type Page, test } from "@playwright/test";
+import { expect, test } from "@playwright/test";
 import type { Failure } from "longshore-client";
 import { fakeJob, mockJob, mockResult } from "./mocks";
 import {
@@ -13,16 +13,10 @@ import {
   people,
   pick,
   pickSchema,
+  preview,
+  records,
   start,
 } from "./support";
-
-const preview = (page: Page) => page.getByRole("region", { name: "The first rows of the file" });
-
-/** Shows the records of a completed import, and returns the rows of the table. */
-async function records(page: Page, dataset: string) {
-  await page.getByRole("link", { name: `See the records of ${dataset}` }).click();
-  return page.getByRole("region", { name: `Records of ${dataset}` }).locator("tbody tr");
-}
 
 test("a sheet of a workbook is chosen", async ({ page }) => {
   const dataset = fresh("sheets");
@@ -46,7 +40,7 @@ test("a sheet of a workbook is chosen", async ({ page }) => {
   await complete(page);
   await expect(page.getByText('· Workbook, sheet "Data 2024"')).toBeVisible();
   expect(await figure(page, "Succeeded")).toBe("3");
-  await expect(await records(page, dataset)).toHaveCount(3);
+  await expect((await records(page, dataset)).locator("tbody tr")).toHaveCount(3);
 });
 
 test("a workbook that is not of the failed rows is refused before the job is retried", async ({ page }) => {
@@ -72,7 +66,7 @@ test("a compressed file is shown and imported like the file in it", async ({ pag
   await complete(page);
   await expect(page.getByText("· Compressed with gzip")).toBeVisible();
   expect(await figure(page, "Succeeded")).toBe("3");
-  const rows = await records(page, dataset);
+  const rows = (await records(page, dataset)).locator("tbody tr");
   await expect(rows).toHaveCount(3);
   for (const city of ["Cork", "Galway", "Sligo"]) await expect(rows.filter({ hasText: city })).toHaveCount(1);
 });

@@ -12,18 +12,13 @@ import {
   people,
   pick,
   pickSchema,
+  preview,
+  records,
   start,
   WIDTHS,
 } from "./support";
 
 const startButton = (page: Page) => page.getByRole("button", { name: /^Start/ });
-const preview = (page: Page) => page.getByRole("region", { name: "The first rows of the file" });
-
-/** Shows the records of a completed import, and returns the table's body. */
-async function records(page: Page, dataset: string) {
-  await page.getByRole("link", { name: `See the records of ${dataset}` }).click();
-  return page.getByRole("region", { name: `Records of ${dataset}` });
-}
 
 test("a file of another type is refused with a solution", async ({ page }) => {
   await open(page);

@@ -3,7 +3,7 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import AxeBuilder from "@axe-core/playwright";
-import { expect, type Page } from "@playwright/test";
+import { expect, type Locator, type Page } from "@playwright/test";
 
 interface State {
   apiUrl: string;
@@ -119,6 +119,15 @@ export async function figure(page: Page, name: string): Promise<string | null> {
     .filter({ has: page.getByText(name, { exact: true }) })
     .locator("dd")
     .textContent();
+}
+
+/** The preview of a picked file. */
+export const preview = (page: Page) => page.getByRole("region", { name: "The first rows of the file" });
+
+/** Shows the records of a completed import, and returns their table. */
+export async function records(page: Page, dataset: string): Promise<Locator> {
+  await page.getByRole("link", { name: `See the records of ${dataset}` }).click();
+  return page.getByRole("region", { name: `Records of ${dataset}` });
 }
 
 /** The widths of a small phone, a tablet and a wide screen. */
