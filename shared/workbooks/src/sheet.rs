@@ -58,6 +58,8 @@ pub(crate) struct SheetReader<'a, R: Read> {
     part: XmlPart<R>,
     context: Context<'a>,
     row: Row,
+    /// True from the start of a row to its end.
+    is_in_row: bool,
     /// Index of the next cell's column, if the cell does not name it.
     column: usize,
     cells: u64,
@@ -78,6 +80,7 @@ impl<'a, R: Read> SheetReader<'a, R> {
             part,
             context,
             row: Row::default(),
+            is_in_row: false,
             column: 0,
             cells: 0,
             blank_cells: 0,
@@ -106,6 +109,7 @@ impl<'a, R: Read> SheetReader<'a, R> {
                     _ => continue,
                 },
                 Event::End(element) if element.local_name().as_ref() == "row" => {
+                    self.is_in_row = false;
                     let is_blank = self.row.cells.is_empty() && !self.row.is_truncated;
                     if !is_blank && visit(&self.row).is_break() {
                         return Ok(());
@@ -128,16 +132,17 @@ impl<'a, R: Read> SheetReader<'a, R> {
         Ok(self.part.next()?)
     }
 
-    /// Begins a row. Its number must be higher than that of the last one.
+    /// Begins a row. Its number must be higher than that of the last one, which must have ended.
     fn begin_row(&mut self, number: Option<&str>, is_hidden: bool) -> Result<(), WorkbookError> {
         let next = self.row.number + 1;
         let number = match number {
             Some(number) => number.parse().map_err(|_| WorkbookError::damaged("a row has no number"))?,
             None => next,
         };
-        if number < next || number > SHEET_ROWS {
+        if number < next || number > SHEET_ROWS || self.is_in_row {
             return Err(WorkbookError::damaged(format!("row {number} is not in its place")));
         }
+        self.is_in_row = true;
         self.row.number = number;
         self.row.is_hidden = is_hidden;
         self.row.is_truncated = false;
@@ -155,7 +160,7 @@ impl<'a, R: Read> SheetReader<'a, R> {
             return Err(WorkbookError::TooManyCells(self.context.cells));
         }
         let column = cell.column.unwrap_or(self.column);
-        if column >= SHEET_COLUMNS || self.row.number == 0 {
+        if column >= SHEET_COLUMNS || !self.is_in_row {
             return Err(WorkbookError::damaged("a cell is outside of its sheet"));
         }
         self.column = column + 1;
