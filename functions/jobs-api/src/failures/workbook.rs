@@ -28,6 +28,9 @@ const ESCAPES: usize = 10_000;
 /// <https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html>
 const WORKBOOK_BYTES: usize = 4 << 20;
 
+/// Maximum width of a column in characters. Messages are longer, and are shown in full when their cell is selected.
+const COLUMN_CHARS: usize = 60;
+
 /// The reason why there is no workbook.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum NoWorkbook {
@@ -95,6 +98,7 @@ pub(super) fn workbook(mut csv: &[u8], has_sheet_row: bool) -> Result<Vec<u8>, N
     let sheet = workbook.add_worksheet_with_constant_memory()?.set_name("failed")?;
     sheet.set_freeze_panes(1, 0)?;
     let (mut rows, mut at, mut count) = (Rows::starting_at(0), 0, 0);
+    let mut widths = Vec::new();
     while let Some(row) = rows.take(&mut csv) {
         let cells = row.whole_cells().ok_or(NoWorkbook::CellTooLong)?;
         count += cells.len();
@@ -103,7 +107,9 @@ pub(super) fn workbook(mut csv: &[u8], has_sheet_row: bool) -> Result<Vec<u8>, N
         }
         // Completion writes UTF-8.
         let texts = cells.iter().map(|cell| std::str::from_utf8(cell).unwrap_or_default());
-        for (column, text) in (0..).zip(texts) {
+        widths.resize(widths.len().max(cells.len()), 0);
+        for ((column, text), width) in (0..).zip(texts).zip(&mut widths) {
+            *width = text.chars().take(COLUMN_CHARS).count().max(*width);
             match (at, column) {
                 (0, _) => _ = sheet.write_string_with_format(at, column, text, &bold)?,
                 _ if text.is_empty() => {}
@@ -114,6 +120,10 @@ pub(super) fn workbook(mut csv: &[u8], has_sheet_row: bool) -> Result<Vec<u8>, N
             }
         }
         at += 1;
+    }
+    for (column, chars) in (0..).zip(widths) {
+        // One character more for the margins.
+        sheet.set_column_width(column, chars as f64 + 1.0)?;
     }
     let workbook = workbook.save_to_buffer()?;
     if workbook.len() > WORKBOOK_BYTES { Err(NoWorkbook::TooLarge) } else { Ok(workbook) }

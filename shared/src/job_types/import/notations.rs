@@ -61,6 +61,22 @@ impl ImportOptions {
         self.notations.get(property).copied().unwrap_or_default().or(of_all)
     }
 
+    /// Returns the notation of a property's numbers or dates, for messages; `None` if there is none.
+    pub(super) fn notation_in_words(&self, property: &str) -> Option<&'static str> {
+        let (kind, notations) = (self.compiled()?.kind(property), self.notations_of(property));
+        if kind.numbers().is_some() {
+            return notations.decimal_separator.map(|separator| match separator {
+                NumberNotation::DecimalPoint => "numbers in this column have a decimal point",
+                NumberNotation::DecimalComma => "numbers in this column have a decimal comma",
+            });
+        }
+        notations.date_order.filter(|_| kind.has_dates()).map(|order| match order {
+            DateOrder::Dmy => "dates in this column are day, month, year",
+            DateOrder::Mdy => "dates in this column are month, day, year",
+            DateOrder::Ymd => "dates in this column are year, month, day",
+        })
+    }
+
     /// Returns the errors of pivot years.
     pub(super) fn check_pivot_years(&self) -> Vec<FieldError> {
         let own = self.notations.iter();

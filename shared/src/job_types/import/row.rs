@@ -44,7 +44,7 @@ pub(super) fn read(options: &ImportOptions, record: &Record<'_>) -> Result<Row, 
             let mut reader = options.row_reader();
             let (row, error) = reader.fill(options, reads, columns, *cells);
             error.map_or(Ok(()), Err)?;
-            checked(options, row)
+            checked(options, row).map_err(|rejection| with_notation(options, row, rejection))
         }
         Record::Line(line) => checked(options, &mapped(options, object(record, line)?)?),
         Record::Stored(_) | Record::Options(_) => Err(Rejection::new("no_file", None, "an import requires a file")),
@@ -75,6 +75,17 @@ fn checked(options: &ImportOptions, row: &Value) -> Result<Row, Rejection> {
         Mode::Validate => Ok(Row::default()),
         _ => Ok(Row { key: key.into_owned(), data: data.clone() }),
     }
+}
+
+/// Adds the notation of the column to the rejection of a text that is no number or date.
+fn with_notation(options: &ImportOptions, row: &Value, mut rejection: Rejection) -> Rejection {
+    let is_unread = matches!(rejection.code.as_str(), "schema_type" | "schema_format");
+    let property = rejection.field.as_deref().filter(|&name| is_unread && row.get(name).is_some_and(Value::is_string));
+    if let Some(notation) = property.and_then(|property| options.notation_in_words(property)) {
+        rejection.message.push_str("; ");
+        rejection.message.push_str(notation);
+    }
+    rejection
 }
 
 /// Returns a record's key: text, an integer or a boolean. Other values can be written in several ways.

@@ -1,7 +1,7 @@
 //! Conversion of rows and lines to records.
 
 use longshore_domain::records::CellKind;
-use longshore_tabular::NumberNotation;
+use longshore_tabular::{DateOrder, NumberNotation};
 use serde_json::{Value, json};
 
 use super::super::options::ImportOptions;
@@ -83,6 +83,30 @@ fn a_number_of_a_workbook_has_a_decimal_point_in_every_column() {
     assert_eq!(row(&options, "id,price", "1,1.234").unwrap().data["price"], 1234);
     let (code, field) = rejection(row(&options, "id,count", &format!("1,{number}")));
     assert_eq!((code.as_str(), field.as_deref()), ("schema_type", Some("count")));
+}
+
+#[test]
+fn the_message_about_a_number_or_date_names_the_notation_of_the_column() {
+    let schema = json!({"properties": {"price": {"type": "number"}, "on": {"format": "date"}, "mail": {"format": "email"},
+        "vip": {"type": "boolean"}}});
+    let without = options("upsert", schema.clone());
+    let message =
+        |options: &ImportOptions, cells: &str| row(options, "id,price,on,mail,vip", cells).unwrap_err().message;
+    assert_eq!(message(&without, "1,2.5x,,,"), r#"price is "2.5x"; it must be a number"#);
+    let mut options = options("upsert", schema);
+    options.decimal_separator = Some(NumberNotation::DecimalComma);
+    options.date_order = Some(DateOrder::Dmy);
+    for (cells, expected) in [
+        ("1,2.5,,,", r#"price is "2.5"; it must be a number; numbers in this column have a decimal comma"#),
+        (
+            "1,,02/13/2024,,",
+            r#"on is "02/13/2024"; it must be a valid date, such as 2024-02-13; dates in this column are day, month, year"#,
+        ),
+        ("1,,,nobody,", r#"mail is "nobody"; it must be an email address"#),
+        ("1,,,,maybe", r#"vip is "maybe"; it must be true or false"#),
+    ] {
+        assert_eq!(message(&options, cells), expected);
+    }
 }
 
 #[test]
