@@ -126,7 +126,7 @@ impl<R: RecordStore + RecordVersions, F: Files + 'static> JobType for Import<R, 
         match options.mode.rule() {
             None => vec![Outcome::Ok(()); items.len()],
             Some(rule) => {
-                let target = Target { dataset: options.dataset_of(job), rule, key: &options.key };
+                let target = Target { dataset: options.dataset_of(job), rule, key: options.column_of(&options.key) };
                 let put = |records| self.put(job, &target, options.stores_versions(), records);
                 row::write(&target, items, put).await
             }

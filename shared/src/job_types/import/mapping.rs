@@ -15,6 +15,12 @@ impl ImportOptions {
         self.columns.get(column).map_or(Some(column), |property| property.as_deref())
     }
 
+    /// Returns the column that is mapped to a property, else the column of that name.
+    pub(super) fn column_of<'a>(&'a self, property: &'a str) -> &'a str {
+        let mapped = self.columns.iter().find(|(_, mapped)| mapped.as_deref() == Some(property));
+        mapped.map_or(property, |(column, _)| column)
+    }
+
     /// Returns the errors of the mapping that do not depend on the file.
     pub(super) fn check_mapping(&self) -> Vec<FieldError> {
         let mut mapped = BTreeMap::<&str, &str>::new();

@@ -44,9 +44,13 @@ pub(super) fn read(options: &ImportOptions, record: &Record<'_>) -> Result<Row, 
             let mut reader = options.row_reader();
             let (row, error) = reader.fill(options, reads, columns, *cells);
             error.map_or(Ok(()), Err)?;
-            checked(options, row).map_err(|rejection| with_notation(options, row, rejection))
+            let checked = checked(options, row).map_err(|rejection| with_notation(options, row, rejection));
+            checked.map_err(|rejection| at_column(options, rejection))
         }
-        Record::Line(line) => checked(options, &mapped(options, object(record, line)?)?),
+        Record::Line(line) => {
+            let row = mapped(options, object(record, line)?)?;
+            checked(options, &row).map_err(|rejection| at_column(options, rejection))
+        }
         Record::Stored(_) | Record::Options(_) => Err(Rejection::new("no_file", None, "an import requires a file")),
     }
 }
@@ -75,6 +79,12 @@ fn checked(options: &ImportOptions, row: &Value) -> Result<Row, Rejection> {
         Mode::Validate => Ok(Row::default()),
         _ => Ok(Row { key: key.into_owned(), data: data.clone() }),
     }
+}
+
+/// Names the column of the file in place of the property that it is mapped to.
+fn at_column(options: &ImportOptions, mut rejection: Rejection) -> Rejection {
+    rejection.field = rejection.field.map(|property| options.column_of(&property).to_owned());
+    rejection
 }
 
 /// Adds the notation of the column to the rejection of a text that is no number or date.
@@ -142,7 +152,7 @@ pub(super) fn not_an_object(value: &Value) -> Rejection {
 pub(super) struct Target<'a> {
     pub(super) dataset: Dataset,
     pub(super) rule: Rule,
-    /// Name of the key, for the rejections.
+    /// Column of the key, for the rejections.
     pub(super) key: &'a str,
 }
 

@@ -73,7 +73,7 @@ impl RowReader {
                 let conversion = if kind == CellKind::Number { &column.number_conversion } else { &column.conversion };
                 if let Err(uncertain) = put(row, property, conversion, &cell) {
                     row.remove(property);
-                    error.get_or_insert_with(|| rejection(&uncertain, name, property, &cell));
+                    error.get_or_insert_with(|| rejection(&uncertain, name, options.column_of(property), &cell));
                 }
             }
         }
@@ -133,7 +133,7 @@ fn put(row: &mut Map<String, Value>, property: &str, conversion: &Conversion, ce
     Ok(())
 }
 
-fn rejection(uncertain: &Uncertain, column: &str, property: &str, cell: &str) -> Rejection {
+fn rejection(uncertain: &Uncertain, column: &str, field: &str, cell: &str) -> Rejection {
     let (cell, column) = (quoted(cell), quoted(column));
     let ambiguous = |[first, second]: &[String; 2], unambiguous: &str, option: &str| {
         format!(
@@ -177,5 +177,5 @@ fn rejection(uncertain: &Uncertain, column: &str, property: &str, cell: &str) ->
             ("no_such_time", message)
         }
     };
-    Rejection::new(code, Some(property), message)
+    Rejection::new(code, Some(field), message)
 }

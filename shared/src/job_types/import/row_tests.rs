@@ -286,6 +286,32 @@ fn columns_and_texts_are_mapped() {
 }
 
 #[test]
+fn an_error_names_the_column_of_the_file() {
+    let properties = json!({"id": {}, "a": {"type": "integer"}, "b": {"type": "number"}, "on": {"format": "date"},
+        "free": {"maxLength": 1}});
+    let base = json!({"dataset": "d", "key": "id", "schema": {"properties": properties, "required": ["b"]}});
+    let options = with(base, json!({"columns": {"Nr": "id", "a": "b", "b": "a", "Seit": "on"}}));
+    let header = "Nr,a,b,Seit,free";
+    for (cells, code, field) in [
+        (",1,1,,", "missing_key", "Nr"),
+        ("1,x,1,,", "schema_type", "a"),
+        ("1,1,x,,", "schema_type", "b"),
+        ("1,,1,,", "schema_required", "a"),
+        ("1,1,1,1/2/2024,", "ambiguous_date", "Seit"),
+        ("1,1,1,,xx", "schema_max_length", "free"),
+    ] {
+        assert_eq!(rejection(row(&options, header, cells)), (code.into(), Some(field.into())), "{cells}");
+    }
+    for (text, code, field) in [
+        (r#"{"Nr": "1", "a": "x"}"#, "schema_type", "a"),
+        (r#"{"Nr": "1", "b": 1}"#, "schema_required", "a"),
+        (r#"{"a": 1}"#, "missing_key", "Nr"),
+    ] {
+        assert_eq!(rejection(line(&options, text)), (code.into(), Some(field.into())), "{text}");
+    }
+}
+
+#[test]
 fn spaces_and_blanks_are_read_as_the_options_say() {
     let base = || json!({"dataset": "d", "key": "id"});
     let plain = with(base(), json!({}));

@@ -61,7 +61,6 @@ export function Preview({ table, properties, otherSheets, isStale }: Props) {
               key={row.number}
               row={row}
               columns={columns}
-              properties={properties}
               hasSheet={hasSheet}
               hasProblems={hasProblems}
             />
@@ -98,16 +97,12 @@ function ColumnName({ column, property }: { column: string; property: string | n
 interface RowProps {
   row: TableRow;
   columns: readonly string[];
-  properties: readonly (string | null)[];
   hasSheet: boolean;
   hasProblems: boolean;
 }
 
-function PreviewRow({ row, columns, properties, hasSheet, hasProblems }: RowProps) {
+function PreviewRow({ row, columns, hasSheet, hasProblems }: RowProps) {
   const { number, sheetRow, cells, line, problem } = row;
-  // A cell without a value is named by its column, others by their property.
-  const isWrong = (...names: (string | null | undefined)[]) =>
-    problem?.field && names.includes(problem.field);
   return (
     <tr class={problem ? "failing" : undefined}>
       <td class="figure quiet">{hasSheet ? sheetRow : number}</td>
@@ -118,7 +113,7 @@ function PreviewRow({ row, columns, properties, hasSheet, hasProblems }: RowProp
       )}
       {line === null ? (
         columns.map((column, at) => (
-          <td key={column} class={isWrong(column, properties[at]) ? "clip wrong-cell" : "clip"}>
+          <td key={column} class={problem?.field === column ? "clip wrong-cell" : "clip"}>
             {cells[at]}
           </td>
         ))
