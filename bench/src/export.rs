@@ -105,7 +105,7 @@ impl<'a> Exports<'a> {
         let path = file("records");
         let size_bytes = records::write(&path, count)?;
         let content_type = "application/x-ndjson";
-        let file = LocalFile { path: &path, name: "records.jsonl", content_type, size_bytes, sha256: None };
+        let file = LocalFile { path: &path, name: "records.jsonl", content_type, size_bytes };
         let guid = exports.api.upload(&file)?;
         let (dataset, key) = (exports.dataset.clone(), records::KEY.to_owned());
         let options = ImportOptions { dataset, key, schema: None, mode: Mode::Insert };

@@ -113,13 +113,7 @@ pub(crate) fn run<'f>(
 ) -> Result<Run> {
     let logs = Logs::from_now(state)?;
     let name = name(&input.path)?;
-    let file = LocalFile {
-        path: &input.path,
-        name: &name,
-        content_type: "text/csv",
-        size_bytes: input.size_bytes,
-        sha256: None,
-    };
+    let file = LocalFile { path: &input.path, name: &name, content_type: "text/csv", size_bytes: input.size_bytes };
     let guid = api.upload(&file)?;
     let options = ImportOptions {
         dataset: input.dataset.clone(),

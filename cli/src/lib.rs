@@ -1,13 +1,19 @@
-//! The operators' command `longshore`. It needs no checkout and no other program.
+//! The command line `longshore`, for users and operators. It needs no checkout and no other program.
 //!
 //! | module | content |
 //! | --- | --- |
-//! | [`dead_letters`], [`deploy_check`], [`smoke`], [`types`], [`receipt`] | the subcommands |
+//! | [`connection`] | the deployment and the user of a command; `login` and `logout` |
+//! | [`submit`] | `import`, `export` and `run` |
+//! | [`jobs`] | `jobs` |
+//! | [`watch`] | the wait for the end of a job |
+//! | [`dead_letters`], [`deploy_check`], [`smoke`], [`types`], [`receipt`], [`completion`] | further subcommands |
 //! | [`aws`] | queries of a deployed stack |
 //! | [`local_stack`] | the local stack of a checkout |
 //! | [`api`] | a client of Longshore's HTTP API |
 //! | [`import`] | an import that verifies every row |
+//! | [`exit`], [`interrupt`] | exit codes, and Ctrl-C |
 //! | [`progress`] | progress output |
+//! | `table` | tables |
 //! | `output` | output macros that ignore a closed output |
 
 // First, so that all other modules see its macros.
@@ -16,11 +22,19 @@ mod output;
 
 pub mod api;
 pub mod aws;
+pub mod completion;
+pub mod connection;
 pub mod dead_letters;
 pub mod deploy_check;
+pub mod exit;
 pub mod import;
+pub mod interrupt;
+pub mod jobs;
 pub mod local_stack;
 pub mod progress;
 pub mod receipt;
 pub mod smoke;
+pub mod submit;
+mod table;
 pub mod types;
+pub mod watch;

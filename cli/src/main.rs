@@ -4,9 +4,12 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
-use longshore_cli::{dead_letters, deploy_check, eprintln, receipt, smoke, types};
+use longshore_cli::connection::{self, LoginOptions, LogoutOptions};
+use longshore_cli::exit::{Exit, exit_of};
+use longshore_cli::submit::{ExportOptions, ImportOptions, RunOptions};
+use longshore_cli::{completion, dead_letters, deploy_check, eprintln, interrupt, jobs, receipt, smoke, types};
 
-/// Check, test and operate Longshore deployments.
+/// Run jobs on Longshore deployments, and operate them.
 #[derive(Parser)]
 #[command(name = "longshore", version, disable_help_subcommand = true)]
 struct Cli {
@@ -16,6 +19,18 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Sign in to a deployment in the browser, or keep the token of a machine
+    Login(LoginOptions),
+    /// Delete the tokens of a deployment
+    Logout(LogoutOptions),
+    /// Import a file, or standard input, into a dataset
+    Import(Box<ImportOptions>),
+    /// Export a dataset to a file, or to standard output
+    Export(Box<ExportOptions>),
+    /// Run a job of any type
+    Run(Box<RunOptions>),
+    /// List, watch, cancel, retry and undo jobs, and read their failures and results
+    Jobs(Box<jobs::Options>),
     /// List, show, replay and discard dead letters of a deployment, or of the local stack
     DeadLetters(dead_letters::Options),
     /// Check whether a deployment to AWS would fail, not work or lose data; changes nothing
@@ -26,6 +41,8 @@ enum Command {
     Types(types::Options),
     /// Verify a job's receipt against the files that it names
     VerifyReceipt(receipt::Options),
+    /// Print a script that completes commands in a shell
+    Completion(completion::Options),
     /// Remove the test data of `smoke` after it has ended
     #[command(hide = true)]
     SmokeCleanup,
@@ -33,27 +50,39 @@ enum Command {
 
 fn main() -> ExitCode {
     match run(Cli::parse().command) {
-        Ok(code) => code,
+        Ok(exit) => exit,
         Err(error) => {
-            eprintln!("\nerror: {error:#}");
-            ExitCode::FAILURE
+            eprintln!("error: {error:#}");
+            exit_of(&error).into()
         }
     }
 }
 
 fn run(command: Command) -> Result<ExitCode> {
     match command {
+        Command::Completion(options) => options.print::<Cli>(),
         Command::DeadLetters(options) => dead_letters::run(&options)?,
         Command::DeployCheck(options) => deploy_check::run(&options)?,
+        Command::Login(options) => connection::login(&options)?,
+        Command::Logout(options) => connection::logout(&options)?,
         Command::Smoke(options) => smoke::run(&options)?,
         Command::Types(options) => return types::run(&options),
         Command::VerifyReceipt(options) => receipt::run(&options)?,
+        Command::Import(options) => return interruptible(|| options.execute()),
+        Command::Export(options) => return interruptible(|| options.execute()),
+        Command::Run(options) => return interruptible(|| options.execute()),
+        Command::Jobs(options) => return interruptible(|| options.execute()),
         Command::SmokeCleanup => {
-            let is_clean = smoke::cleanup::run()?;
-            return Ok(if is_clean { ExitCode::SUCCESS } else { ExitCode::FAILURE });
+            return Ok(if smoke::cleanup::run()? { Exit::Success } else { Exit::Failed }.into());
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Runs a command that can wait for a job. The others remove their test data, or end at once.
+fn interruptible(command: impl FnOnce() -> Result<Exit>) -> Result<ExitCode> {
+    interrupt::listen();
+    command().map(ExitCode::from)
 }
 
 #[cfg(test)]

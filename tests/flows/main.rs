@@ -14,6 +14,7 @@ mod audits;
 mod bad_files;
 mod bad_input;
 mod cancels;
+mod command_line;
 mod conventions;
 mod corrected_workbooks;
 mod corrections;

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use anyhow::{Context, Result};
 use local_cloud::cloud::{Cloud, UserPool, sub};
 use serde_json::{Value, json};
+use url::Url;
 
 /// Password of every user, with all character classes that the pool's policy requires.
 const PASSWORD: &str = "Correct-horse-7-battery";
@@ -91,6 +92,17 @@ impl Users {
         let code = code.split('&').next().unwrap_or(code);
         let exchange = [("grant_type", "authorization_code"), ("code", code), ("code_verifier", verifier)];
         Ok(serde_json::from_str(&self.cloud.form("/oauth2/token", &[&client[..], &exchange].concat())?)?)
+    }
+
+    /// Signs in at this URL of the sign-in page, as a browser does. Returns the URL that the page redirects to.
+    ///
+    /// # Errors
+    /// If the page does not answer.
+    pub fn sign_in_at(&self, name: &str, url: &str) -> Result<String> {
+        let query: Vec<_> = Url::parse(url)?.query_pairs().into_owned().collect();
+        let fields = query.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+        let form: Vec<_> = fields.chain([("username", name), ("password", PASSWORD)]).collect();
+        self.cloud.form("/login", &form)
     }
 
     /// The same pool with another client. Its tokens are for another service.

@@ -60,6 +60,13 @@ pub struct Job {
     pub finished_at: Option<String>,
 }
 
+impl Job {
+    /// Returns true if the status is final.
+    pub fn has_ended(&self) -> bool {
+        matches!(self.status.as_str(), "completed" | "failed" | "canceled")
+    }
+}
+
 /// Items by outcome.
 #[derive(Clone, Copy, Deserialize, PartialEq, Eq, Debug)]
 pub struct Counts {

@@ -2,11 +2,18 @@
 //!
 //! | file | content |
 //! | --- | --- |
-//! | `client` | the calls for jobs, results and records, and the upload of a local file |
+//! | `client` | the client, and the calls for jobs, results and records |
+//! | `upload` | the upload of a local file, in parallel parts that are resumed |
+//! | `answer` | answers, and the errors of refusals |
 //! | `documents` | the API's documents |
 
+mod answer;
 mod client;
 mod documents;
+mod upload;
 
-pub use client::{Api, JobResponse, LocalFile};
+pub use answer::{Answer, NoAnswer};
+pub(crate) use client::agent;
+pub use client::{Api, JobResponse};
 pub use documents::{ImportOptions, Job, Mode, Output, Page};
+pub use upload::LocalFile;

@@ -1,33 +1,22 @@
 //! Options and output of `dead-letters`.
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use clap::Subcommand;
 
 use super::client::Client;
 use super::table;
-use crate::local_stack::LocalStack;
-
-/// Environment variable of the default for `--api-url`.
-const API_URL: &str = "LONGSHORE_API_URL";
-/// Environment variable of the default for `--token`.
-const TOKEN: &str = "LONGSHORE_TOKEN";
+use crate::connection::ConnectionOptions;
+use crate::exit::CODES;
 
 /// User of the local stack in the operators' group.
 const OPERATOR: &str = "operator";
 
 /// Options of `dead-letters`.
 #[derive(clap::Args)]
-#[command(
-    after_help = "Without --api-url and LONGSHORE_API_URL, the command uses the local stack that `cargo xtask up` started in the current \
-folder or a parent folder, and its user `operator`. Exit codes: 0 success, 1 refused or failed, 2 wrong usage."
-)]
+#[command(after_help = CODES)]
 pub struct Options {
-    /// Root URL of the API: the stack's output ApiUrl [default: the local stack]
-    #[arg(long, value_name = "URL", global = true, env = API_URL)]
-    api_url: Option<String>,
-    /// Token of an operator, for --api-url [default: the variable LONGSHORE_TOKEN]
-    #[arg(long, value_name = "TOKEN", global = true, requires = "api_url")]
-    token: Option<String>,
+    #[command(flatten)]
+    connection: ConnectionOptions,
     #[command(subcommand)]
     action: Option<Action>,
 }
@@ -69,7 +58,7 @@ enum Action {
 /// # Errors
 /// If the API refuses the request, or if there is no deployment or no token.
 pub fn run(options: &Options) -> Result<()> {
-    let client = client(options)?;
+    let client = Client::new(options.connection.api(Some(OPERATOR))?);
     match &options.action {
         None => list(&client, None, None),
         Some(Action::List { queue, job }) => list(&client, queue.as_deref(), job.as_deref()),
@@ -89,22 +78,6 @@ pub fn run(options: &Options) -> Result<()> {
             Ok(format!("{dead_letter}: discarded; the next sweep removes it from its queue"))
         }),
     }
-}
-
-fn client(options: &Options) -> Result<Client> {
-    let Some(url) = options.api_url.as_ref().filter(|url| !url.is_empty()) else { return local_client() };
-    let token = options.token.clone().or_else(|| std::env::var(TOKEN).ok()).filter(|token| !token.is_empty());
-    let token = token.with_context(|| format!("no token: pass one with --token, or set {TOKEN}"))?;
-    Ok(Client::new(url, &token))
-}
-
-fn local_client() -> Result<Client> {
-    let stack = LocalStack::find(&std::env::current_dir()?)?.with_context(|| {
-        format!("no deployment: pass its URL with --api-url or {API_URL}, or start a local stack with `cargo xtask up`")
-    })?;
-    let token = stack.token_of(OPERATOR)?;
-    let token = token.context("the local stack has no user `operator`: pass --api-url and an operator's --token")?;
-    Ok(Client::new(&stack.api_url, &token))
 }
 
 fn list(client: &Client, queue: Option<&str>, job: Option<&str>) -> Result<()> {

@@ -4,15 +4,8 @@ use super::document::DeadLetter;
 
 /// Renders one line per dead letter, below a heading.
 pub(super) fn render(dead_letters: &[DeadLetter]) -> String {
-    let heading = ["id", "queue", "about", "tenant", "seen", "effect of a replay"].map(str::to_owned);
-    let rows: Vec<_> = std::iter::once(heading).chain(dead_letters.iter().map(row)).collect();
-    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or_default();
-    let widths = [0, 1, 2, 3, 4].map(width);
-    let line = |row: &[String; 6]| {
-        let padded = row.iter().zip(widths).map(|(cell, width)| format!("{cell:width$}  "));
-        format!("{}{}\n", padded.collect::<String>(), row[5])
-    };
-    rows.iter().map(line).collect()
+    let heading = ["id", "queue", "about", "tenant", "seen", "effect of a replay"];
+    crate::table::render(heading, dead_letters.iter().map(row))
 }
 
 fn row(dead_letter: &DeadLetter) -> [String; 6] {

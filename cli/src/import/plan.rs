@@ -3,9 +3,7 @@
 
 use crate::api::{ImportOptions, LocalFile, Mode};
 use anyhow::{Context, Result};
-use data_encoding::HEXLOWER;
 use serde::Deserialize;
-use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read};
@@ -54,8 +52,6 @@ pub struct Source {
     pub content_type: &'static str,
     /// Size.
     pub size_bytes: u64,
-    /// SHA-256, hexadecimal.
-    pub sha256: String,
     /// Number of rows as counted by the csv crate, or of lines that are not blank.
     pub items: u64,
 }
@@ -74,19 +70,13 @@ impl Source {
         } else {
             ("text/csv", count_rows(open()?)?)
         };
-        let (size_bytes, sha256) = measure(open()?)?;
-        Ok(Self { path: path.to_owned(), name, content_type, size_bytes, sha256, items })
+        let size_bytes = fs::metadata(path)?.len();
+        Ok(Self { path: path.to_owned(), name, content_type, size_bytes, items })
     }
 
     /// The properties that an upload needs.
     pub(super) fn file(&self) -> LocalFile<'_> {
-        LocalFile {
-            path: &self.path,
-            name: &self.name,
-            content_type: self.content_type,
-            size_bytes: self.size_bytes,
-            sha256: Some(&self.sha256),
-        }
+        LocalFile { path: &self.path, name: &self.name, content_type: self.content_type, size_bytes: self.size_bytes }
     }
 }
 
@@ -113,19 +103,6 @@ fn count_lines(mut file: impl BufRead) -> Result<u64> {
         line.clear();
     }
     Ok(lines)
-}
-
-fn measure(mut file: File) -> Result<(u64, String)> {
-    let (mut hash, mut size, mut buffer) = (Sha256::new(), 0, vec![0; 1 << 20]);
-    loop {
-        let read = file.read(&mut buffer)?;
-        if read == 0 {
-            break;
-        }
-        size += read as u64;
-        hash.update(buffer.get(..read).unwrap_or_default());
-    }
-    Ok((size, HEXLOWER.encode(&hash.finalize())))
 }
 
 #[cfg(test)]

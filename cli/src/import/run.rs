@@ -3,13 +3,11 @@
 
 use super::plan::{Expected, Plan};
 use super::{report, show, verify};
-use crate::api::{Api, Job, JobResponse};
-use crate::progress::style;
+use crate::api::{Api, Job};
+use crate::watch::Watch;
 use anyhow::{Result, bail, ensure};
-use indicatif::{DecimalBytes, HumanCount, ProgressBar};
+use indicatif::{DecimalBytes, HumanCount};
 use std::path::{Path, PathBuf};
-use std::thread::sleep;
-use std::time::Duration;
 
 /// Something that the import created.
 pub enum Created<'a> {
@@ -66,24 +64,15 @@ impl Import<'_> {
     }
 }
 
-/// Waits for the end of the job. Returns its final document.
+/// Waits for the end of the job, and checks each document. Returns the final one.
 fn until_end(api: &Api, url: &str) -> Result<Job> {
-    let bar = ProgressBar::no_length();
-    bar.set_style(style("  {bar:32} {pos} of {len} rows  {msg}").progress_chars("█▌░"));
-    let mut printed = String::new();
     let mut last: Option<Job> = None;
-    loop {
-        let JobResponse { job, retry_after } = api.poll(url)?;
-        check(last.as_ref(), &job)?;
-        show_progress(&bar, &job, &mut printed);
-        if matches!(job.status.as_str(), "completed" | "failed" | "canceled") {
-            bar.finish_and_clear();
-            return Ok(job);
-        }
-        last = Some(job);
-        // At least 100 ms, even if the API asks for less.
-        sleep(retry_after.max(Duration::from_millis(100)));
-    }
+    let mut observe = |job: &Job| {
+        check(last.as_ref(), job)?;
+        last = Some(job.clone());
+        Ok(())
+    };
+    Ok(Watch { api, url, timeout: None, noun: "rows" }.until_end(&mut observe)?.job)
 }
 
 /// Checks the invariants of one document, and of two consecutive ones.
@@ -106,27 +95,6 @@ fn check(before: Option<&Job>, now: &Job) -> Result<()> {
         );
     }
     Ok(())
-}
-
-/// Prints the job's three messages as lines, and the progress of "Job running" as a bar. Without a terminal there is
-/// no bar, and every change is a line.
-fn show_progress(bar: &ProgressBar, job: &Job, printed: &mut String) {
-    // A bar of length 0 would look full.
-    if job.item_count > 0 {
-        bar.set_length(job.item_count);
-    }
-    bar.set_position(job.item_progress);
-    let eta = job.eta_seconds.map_or_else(String::new, |s| format!("{s:.0} s left"));
-    bar.set_message(eta);
-    let line = if bar.is_hidden() { job.message.clone() } else { without_digits(&job.message) };
-    if *printed != line {
-        bar.suspend(|| println!("  {}", job.message));
-        *printed = line;
-    }
-}
-
-fn without_digits(message: &str) -> String {
-    message.chars().filter(|c| !c.is_ascii_digit()).collect()
 }
 
 #[cfg(test)]

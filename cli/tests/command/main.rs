@@ -4,5 +4,6 @@
 
 mod account;
 mod cleanup;
+mod jobs;
 mod server;
 mod usage;

@@ -7,9 +7,10 @@ fn longshore(arguments: &[&str]) -> Output {
     let folder = tempfile::tempdir().unwrap();
     let mut longshore = Command::new(env!("CARGO_BIN_EXE_longshore"));
     longshore.args(arguments).current_dir(folder.path());
-    for name in ["LONGSHORE_API_URL", "LONGSHORE_TOKEN", "AWS_ENDPOINT_URL"] {
+    for name in ["LONGSHORE_API_URL", "LONGSHORE_TOKEN", "LONGSHORE_PROFILE", "AWS_ENDPOINT_URL"] {
         longshore.env_remove(name);
     }
+    longshore.env("XDG_CONFIG_HOME", folder.path());
     longshore.output().unwrap()
 }
 
@@ -21,10 +22,22 @@ fn run(arguments: &[&str]) -> (Option<i32>, String) {
 
 #[test]
 fn an_error_names_what_is_missing_and_the_fix() {
-    let rows: [(&[&str], i32, &str); 6] = [
-        (&["dead-letters"], 1, "pass its URL with --api-url or LONGSHORE_API_URL, or start a local stack"),
-        (&["dead-letters", "--token", "t"], 2, "--api-url <URL>"),
-        (&["dead-letters", "list", "--api-url", "http://127.0.0.1:9"], 1, "no token: pass one with --token, or set"),
+    let nowhere = ["--api-url", "http://127.0.0.1:9"];
+    let import = |file: &'static str| [&["import", file, "--dataset", "d", "--key", "k"], &nowhere[..]].concat();
+    let (missing, empty) = (import("people.csv"), import("-"));
+    let no_deployment =
+        "there is no deployment: sign in with `longshore login --api-url URL`, or set LONGSHORE_API_URL";
+    let rows: [(&[&str], i32, &str); 13] = [
+        (&["dead-letters"], 2, no_deployment),
+        (&["jobs", "list", "--token", "t"], 2, no_deployment),
+        (&["jobs", "list", "--profile", "p"], 2, no_deployment),
+        (&["jobs", "list", "--api-url", "http://127.0.0.1:9"], 1, "http://127.0.0.1:9 does not answer"),
+        (&missing, 1, "cannot read people.csv"),
+        (&empty, 2, "standard-input.csv is empty"),
+        (&["run", "t", "--options", "{", "--api-url", "http://127.0.0.1:9"], 2, "no valid JSON"),
+        (&["login"], 2, "pass the URL of the deployment with --api-url"),
+        (&["login", "--api-url", "http://127.0.0.1:9"], 1, "http://127.0.0.1:9 is no deployment of Longshore"),
+        (&["logout"], 2, "there is no profile default"),
         (
             &["smoke", "--local", "--yes"],
             1,

@@ -7,6 +7,7 @@ use aws_sdk_cognitoidentityprovider::types::{
     AttributeType, AuthFlowType, AuthenticationResultType, MessageActionType,
 };
 use longshore_cli::aws::pool::{self, Credentials, Pool, SignedIn};
+use longshore_cli::connection::COGNITO_PORTS;
 use std::collections::BTreeMap;
 
 /// A user pool and one of its app clients.
@@ -49,7 +50,7 @@ impl UserPool {
         self.cloud.block_on(pool::sign_in(&self.cloud.config, pool, credentials))
     }
 
-    /// Sets the only URL to which the sign-in page can redirect.
+    /// Sets the URL of the page to which the sign-in page can redirect. Those of the command line stay.
     ///
     /// # Errors
     /// If the emulator refuses the call.
@@ -58,6 +59,9 @@ impl UserPool {
         let call = self.cognito().describe_user_pool_client().user_pool_id(&self.pool).client_id(&self.client);
         let response = self.cloud.block_on(call.send()).context("cannot describe the app client")?;
         let client = response.user_pool_client.context("the app client has no settings")?;
+        let is_loopback = |url: &String| COGNITO_PORTS.iter().any(|port| *url == format!("http://localhost:{port}/"));
+        let callbacks = client.callback_urls.unwrap_or_default().into_iter().filter(is_loopback);
+        let callbacks = std::iter::once(url.to_owned()).chain(callbacks).collect();
         let call = self
             .cognito()
             .update_user_pool_client()
@@ -72,7 +76,7 @@ impl UserPool {
             .set_write_attributes(client.write_attributes)
             .set_explicit_auth_flows(client.explicit_auth_flows)
             .set_supported_identity_providers(client.supported_identity_providers)
-            .callback_urls(url)
+            .set_callback_urls(Some(callbacks))
             .logout_urls(url)
             .set_default_redirect_uri(client.default_redirect_uri)
             .set_allowed_o_auth_flows(client.allowed_o_auth_flows)

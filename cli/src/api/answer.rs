@@ -1,0 +1,145 @@
+//! An answer of the API, and the errors of one that is no success.
+
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use ureq::Body;
+use ureq::http::Response;
+
+use crate::exit::{Exit, Failure};
+
+/// Maximum number of wrong members of a request that an error lists.
+const SHOWN: usize = 10;
+
+/// An answer of the API.
+pub struct Answer {
+    pub(super) response: Response<Body>,
+}
+
+/// The deployment did not answer. The call may have had its effect.
+#[derive(Debug, thiserror::Error)]
+#[error("{url} does not answer: {error}")]
+pub struct NoAnswer {
+    pub(super) url: String,
+    #[source]
+    pub(super) error: Box<ureq::Error>,
+}
+
+impl Answer {
+    /// Returns the status.
+    pub fn status(&self) -> u16 {
+        self.response.status().as_u16()
+    }
+
+    /// Returns a header.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.response.headers().get(name)?.to_str().ok()
+    }
+
+    /// Returns the delay that the API asks for.
+    pub fn retry_after(&self) -> Option<Duration> {
+        Some(Duration::from_secs_f64(self.header("retry-after")?.parse().ok().filter(|seconds| *seconds >= 0.0)?))
+    }
+
+    /// Returns true if the same call can succeed later.
+    pub fn is_transient(&self) -> bool {
+        self.status() == 429 || self.status() >= 500
+    }
+
+    /// Returns the answer if it is a success or a redirect.
+    ///
+    /// # Errors
+    /// If it is a refusal, with the API's own words.
+    pub fn success(self, action: &str) -> Result<Self> {
+        if self.status() < 400 { Ok(self) } else { Err(self.refusal().error(action)) }
+    }
+
+    /// Reads the refusal.
+    pub(super) fn refusal(mut self) -> Refusal {
+        let text = self.response.body_mut().read_to_string().unwrap_or_default();
+        Refusal { status: self.status(), problem: serde_json::from_str(&text).unwrap_or_default(), text }
+    }
+
+    /// Parses the body.
+    ///
+    /// # Errors
+    /// If it is not the expected JSON.
+    pub fn json<T: DeserializeOwned>(self, action: &str) -> Result<T> {
+        let text = self.into_body().with_config().limit(u64::MAX).read_to_string()?;
+        serde_json::from_str(&text).with_context(|| format!("{action}: the answer is not the expected JSON: {text}"))
+    }
+
+    /// Returns the body.
+    pub fn into_body(self) -> Body {
+        self.response.into_body()
+    }
+}
+
+/// A refusal of the API, as a problem of RFC 9457, or of the storage.
+pub(super) struct Refusal {
+    status: u16,
+    problem: Value,
+    text: String,
+}
+
+impl Refusal {
+    /// Returns true if a member of the request is refused with this code.
+    pub(super) fn has_code(&self, code: &str) -> bool {
+        self.errors().iter().any(|error| error["code"] == code)
+    }
+
+    /// Returns the error. `action` describes the call.
+    pub(super) fn error(&self, action: &str) -> anyhow::Error {
+        let exit = if matches!(self.status, 401 | 403) { Exit::SignIn } else { Exit::Failed };
+        Failure::new(exit, format!("{action}: {}", self.describe())).into()
+    }
+
+    fn errors(&self) -> &[Value] {
+        self.problem["errors"].as_array().map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// Describes the refusal: by its detail, and each wrong member of the request.
+    fn describe(&self) -> String {
+        if self.status == 401 {
+            return "the API knows no such user: sign in with `longshore login`, or pass a valid --token".to_owned();
+        }
+        let Some(detail) = self.problem["detail"].as_str().or(self.problem["message"].as_str()) else {
+            return format!("the answer is {}: {}", self.status, self.text.chars().take(500).collect::<String>());
+        };
+        let mut message = detail.to_owned();
+        for error in self.errors().iter().take(SHOWN) {
+            let of = |name: &str| error[name].as_str().unwrap_or_default();
+            message.push_str(&format!("\n  {} {}: {}", of("pointer"), of("code"), of("detail")));
+        }
+        if self.errors().len() > SHOWN {
+            message.push_str(&format!("\n  and {} more", self.errors().len() - SHOWN));
+        }
+        message
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn describe(status: u16, problem: Value, text: &str) -> String {
+        Refusal { status, problem, text: text.to_owned() }.describe()
+    }
+
+    #[test]
+    fn a_refusal_says_what_is_wrong_and_where() {
+        let error = json!({ "pointer": "/options/key", "code": "missing_option", "detail": "key is required" });
+        let problem = json!({ "detail": "the request is invalid", "errors": [error] });
+        let expected = "the request is invalid\n  /options/key missing_option: key is required";
+        assert_eq!(describe(422, problem, ""), expected);
+        let many = json!({ "detail": "d", "errors": vec![json!({}); 12] });
+        assert!(describe(422, many, "").ends_with("and 2 more"));
+        assert_eq!(describe(502, Value::Null, "<html>"), "the answer is 502: <html>");
+        assert_eq!(describe(403, json!({ "message": "Forbidden" }), ""), "Forbidden");
+        assert!(describe(401, Value::Null, "").contains("longshore login"));
+    }
+}

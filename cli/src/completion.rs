@@ -1,0 +1,22 @@
+//! `completion`: a script that completes commands in a shell.
+
+use clap::CommandFactory;
+use clap_complete::{Shell, generate};
+
+/// Options of `completion`.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  longshore completion bash > ~/.local/share/bash-completion/completions/longshore
+  longshore completion zsh > ~/.zfunc/_longshore       # with fpath+=~/.zfunc before compinit
+  longshore completion fish > ~/.config/fish/completions/longshore.fish")]
+pub struct Options {
+    /// Shell
+    shell: Shell,
+}
+
+impl Options {
+    /// Prints the script.
+    pub fn print<C: CommandFactory>(&self) {
+        generate(self.shell, &mut C::command(), "longshore", &mut std::io::stdout());
+    }
+}

@@ -1,0 +1,73 @@
+//! The exit codes of the commands, and errors that have one of their own.
+
+use std::process::ExitCode;
+
+/// The result of a command. Every command documents the codes that it has.
+#[derive(Copy, Clone, Eq, PartialEq, Debug)]
+#[repr(u8)]
+pub enum Exit {
+    /// Success: every item was processed.
+    Success = 0,
+    /// A refused request, or any error without a code of its own.
+    Failed = 1,
+    /// Wrong usage; the code of clap.
+    Usage = 2,
+    /// The job is completed, and some of its items failed.
+    ItemsFailed = 3,
+    /// The user is not signed in, or has no permission.
+    SignIn = 4,
+    /// The job failed or was canceled.
+    JobEnded = 5,
+    /// The time limit of the command is over. The job goes on.
+    TimedOut = 6,
+    /// Ctrl-C, as in a shell: 128 and the number of the signal.
+    Interrupted = 130,
+}
+
+/// The codes of commands that wait for a job, for `--help`.
+pub const JOB_CODES: &str = "Exit codes: 0 all items succeeded, 1 refused or failed, 2 wrong usage, 3 some items failed, \
+4 sign-in needed, 5 the job failed or was canceled, 6 timed out, 130 interrupted.";
+
+/// The codes of commands that do not wait, for `--help`.
+pub const CODES: &str = "Exit codes: 0 success, 1 refused or failed, 2 wrong usage, 4 sign-in needed, 130 interrupted.";
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit as u8)
+    }
+}
+
+/// An error with an exit code of its own.
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
+pub struct Failure {
+    exit: Exit,
+    message: String,
+}
+
+impl Failure {
+    /// Creates an error.
+    pub fn new(exit: Exit, message: impl Into<String>) -> Self {
+        Self { exit, message: message.into() }
+    }
+}
+
+/// Returns the exit code of an error.
+pub fn exit_of(error: &anyhow::Error) -> Exit {
+    error.downcast_ref::<Failure>().map_or(Exit::Failed, |failure| failure.exit)
+}
+
+#[cfg(test)]
+mod tests {
+    use anyhow::Context;
+
+    use super::*;
+
+    #[test]
+    fn an_error_keeps_its_code_below_a_context() {
+        let error: anyhow::Result<()> = Err(Failure::new(Exit::SignIn, "sign in").into());
+        let error = error.context("reading the job").unwrap_err();
+        assert_eq!((exit_of(&error), format!("{error:#}").as_str()), (Exit::SignIn, "reading the job: sign in"));
+        assert_eq!(exit_of(&anyhow::anyhow!("other")), Exit::Failed);
+    }
+}

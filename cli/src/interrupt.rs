@@ -1,0 +1,30 @@
+//! Ctrl-C: a command that waits for a job tells how to go on, and ends with 130. The job itself goes on.
+
+use std::process::exit;
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+
+use crate::exit::Exit;
+
+/// The text that is printed on Ctrl-C.
+static HINT: Mutex<String> = Mutex::new(String::new());
+
+/// Prints the hint and ends the process on Ctrl-C. Without a handler of signals, the shell's own treatment stays.
+pub fn listen() {
+    let wait = || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
+        runtime.block_on(tokio::signal::ctrl_c())
+    };
+    thread::spawn(move || {
+        if wait().is_ok() {
+            let hint = HINT.lock().unwrap_or_else(PoisonError::into_inner);
+            eprintln!("\n{}", if hint.is_empty() { "interrupted" } else { &hint });
+            exit(Exit::Interrupted as i32);
+        }
+    });
+}
+
+/// Sets the text that is printed on Ctrl-C from now on.
+pub fn hint(text: impl Into<String>) {
+    *HINT.lock().unwrap_or_else(PoisonError::into_inner) = text.into();
+}

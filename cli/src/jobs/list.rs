@@ -1,0 +1,116 @@
+//! The list of jobs, page by page.
+
+use anyhow::Result;
+use indicatif::HumanCount;
+use serde_json::{Value, json};
+use url::form_urlencoded::Serializer;
+
+use crate::api::Api;
+use crate::table;
+
+/// Maximum number of jobs on a page of the API.
+const PAGE: usize = 100;
+
+/// The jobs to list.
+#[derive(clap::Args)]
+pub(super) struct Filter {
+    /// Only jobs with this status
+    #[arg(long, value_name = "STATUS", value_parser = ["waiting", "running", "completed", "failed", "canceled"])]
+    status: Option<String>,
+    /// Only jobs of this type
+    #[arg(long = "type", value_name = "TYPE")]
+    job_type: Option<String>,
+    /// Only jobs with this metadata, such as source=crm; repeat it for each
+    #[arg(long, value_name = "NAME=VALUE", value_parser = crate::submit::pair)]
+    metadata: Vec<(String, String)>,
+    /// Maximum number of jobs
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    limit: usize,
+}
+
+impl Filter {
+    /// Returns the jobs, newest first.
+    pub(super) fn jobs(&self, api: &Api) -> Result<Vec<Value>> {
+        let (mut jobs, mut cursor) = (Vec::new(), None::<String>);
+        while jobs.len() < self.limit {
+            let path = self.path(PAGE.min(self.limit - jobs.len()), cursor.as_deref());
+            let mut page = api.get(&path, "listing the jobs")?;
+            if let Value::Array(found) = page["jobs"].take() {
+                jobs.extend(found);
+            }
+            cursor = page["nextCursor"].as_str().map(str::to_owned);
+            if cursor.is_none() {
+                break;
+            }
+        }
+        Ok(jobs)
+    }
+
+    fn path(&self, limit: usize, cursor: Option<&str>) -> String {
+        let mut query = Serializer::new(String::new());
+        query.append_pair("limit", &limit.to_string());
+        for (name, value) in
+            [("status", self.status.as_deref()), ("jobType", self.job_type.as_deref()), ("cursor", cursor)]
+        {
+            value.map(|value| query.append_pair(name, value));
+        }
+        for (name, value) in &self.metadata {
+            query.append_pair(&format!("metadata[{name}]"), value);
+        }
+        format!("/api/jobs?{}", query.finish())
+    }
+}
+
+/// Prints the jobs.
+pub(super) fn print(jobs: &[Value], as_json: bool) -> Result<()> {
+    if as_json {
+        println!("{}", serde_json::to_string_pretty(&json!({ "jobs": jobs }))?);
+    } else if jobs.is_empty() {
+        println!("There are no such jobs.");
+    } else {
+        let heading = ["id", "type", "status", "progress", "succeeded", "failed", "created", "input"];
+        print!("{}", table::render(heading, jobs.iter().map(row)));
+    }
+    Ok(())
+}
+
+fn row(job: &Value) -> [String; 8] {
+    let text = |value: &Value| value.as_str().unwrap_or("-").to_owned();
+    let count = |name: &str| HumanCount(job["counts"][name].as_u64().unwrap_or_default()).to_string();
+    let source = &job["source"];
+    let input =
+        [&job["fileName"], &source["name"], &source["dataset"]].into_iter().find_map(Value::as_str).unwrap_or("-");
+    let status = match job["waitingFor"]["reason"].as_str() {
+        Some(reason) => format!("{} ({reason})", text(&job["status"])),
+        None => text(&job["status"]),
+    };
+    [
+        text(&job["jobId"]),
+        text(&job["jobType"]),
+        status,
+        format!("{}%", job["percent"].as_u64().unwrap_or_default()),
+        count("succeeded"),
+        count("failed"),
+        text(&job["createdAt"]),
+        input.to_owned(),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_filter_is_a_query_and_a_job_is_a_row() {
+        let filter = Filter {
+            status: Some("failed".to_owned()),
+            job_type: None,
+            metadata: vec![("team".to_owned(), "a&b".to_owned())],
+            limit: 5,
+        };
+        assert_eq!(filter.path(5, Some("c")), "/api/jobs?limit=5&status=failed&cursor=c&metadata%5Bteam%5D=a%26b");
+        let job = json!({ "jobId": "j", "jobType": "import", "status": "running", "percent": 7, "counts": { "succeeded": 1234 },
+            "waitingFor": { "reason": "rate_limit" }, "createdAt": "t", "fileName": "a.csv" });
+        assert_eq!(row(&job), ["j", "import", "running (rate_limit)", "7%", "1,234", "0", "t", "a.csv"]);
+    }
+}

@@ -1,0 +1,13 @@
+//! `jobs`: what has become of jobs, and what is done with them.
+//!
+//! | file | contains |
+//! | --- | --- |
+//! | `command` | the options, and each action |
+//! | `list` | the list, page by page |
+//! | `audit` | the recount of a job |
+
+mod audit;
+mod command;
+mod list;
+
+pub use command::Options;

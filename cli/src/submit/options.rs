@@ -1,0 +1,78 @@
+//! Options in JSON, of the command line or of a file.
+
+use std::fs;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use serde_json::{Map, Value};
+
+use crate::exit::{Exit, Failure};
+
+/// Reads a JSON object: the text itself, or with `@` a file that has it.
+pub(crate) fn object(text: &str) -> Result<Map<String, Value>> {
+    match json(text)? {
+        Value::Object(object) => Ok(object),
+        other => Err(Failure::new(Exit::Usage, format!("a JSON object is expected, not {other}")).into()),
+    }
+}
+
+/// Reads JSON: the text itself, or with `@` a file that has it.
+pub(crate) fn json(text: &str) -> Result<Value> {
+    let text = match text.strip_prefix('@') {
+        Some(path) => fs::read_to_string(path).with_context(|| format!("cannot read {path}"))?,
+        None => text.to_owned(),
+    };
+    serde_json::from_str(&text)
+        .map_err(|error| Failure::new(Exit::Usage, format!("no valid JSON: {error}; write '{{…}}', or @FILE")).into())
+}
+
+/// Reads `NAME=VALUE`. For clap.
+pub(crate) fn pair(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text.split_once('=').ok_or("write it as NAME=VALUE")?;
+    if name.is_empty() { Err("the name is empty".to_owned()) } else { Ok((name.to_owned(), value.to_owned())) }
+}
+
+/// Reads a duration: seconds, or a number with `s`, `m` or `h`. For clap.
+pub(crate) fn duration(text: &str) -> Result<Duration, String> {
+    let (number, unit) = match text.strip_suffix(['s', 'm', 'h']) {
+        Some(number) => (number, &text[number.len()..]),
+        None => (text, "s"),
+    };
+    let seconds = match unit {
+        "m" => 60,
+        "h" => 3_600,
+        _ => 1,
+    };
+    let number: u64 = number.parse().map_err(|_| "write it as 90, 90s, 15m or 2h")?;
+    number.checked_mul(seconds).map(Duration::from_secs).ok_or_else(|| "it is too long".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_and_pairs_are_read() {
+        let seconds = |text: &str| duration(text).map(|duration| duration.as_secs()).ok();
+        for (text, expected) in [("90", Some(90)), ("5s", Some(5)), ("15m", Some(900)), ("2h", Some(7_200))] {
+            assert_eq!(seconds(text), expected, "{text}");
+        }
+        for text in ["", "m", "-1", "1d", "18446744073709551615h", "1.5h"] {
+            assert_eq!(seconds(text), None, "{text}");
+        }
+        assert_eq!(pair("a=b=c"), Ok(("a".to_owned(), "b=c".to_owned())));
+        assert!(pair("a").is_err() && pair("=b").is_err());
+    }
+
+    #[test]
+    fn json_is_text_or_a_file() -> Result<()> {
+        let folder = tempfile::tempdir()?;
+        let path = folder.path().join("options.json");
+        fs::write(&path, r#"{"a": 1}"#)?;
+        assert_eq!(object(&format!("@{}", path.display()))?, object(r#"{"a":1}"#)?);
+        for text in ["[]", "{", "@/does/not/exist"] {
+            assert!(object(text).is_err(), "{text}");
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,131 @@
+//! Commands that wait for a job, and the upload, on a server that imitates the API.
+
+use std::process::{Command, Output, Stdio};
+use std::sync::{Arc, Mutex, OnceLock};
+use std::thread::sleep;
+use std::time::Duration;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+use tempfile::TempDir;
+
+use super::server::{Call, Server};
+
+fn longshore(folder: &TempDir, server: &Server, arguments: &[&str]) -> Command {
+    let mut longshore = Command::new(env!("CARGO_BIN_EXE_longshore"));
+    longshore.args(arguments).args(["--api-url", &server.url]).current_dir(folder.path());
+    longshore.env_remove("LONGSHORE_TOKEN").env("XDG_CONFIG_HOME", folder.path());
+    longshore
+}
+
+fn run(server: &Server, arguments: &[&str]) -> (Option<i32>, String, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let Output { status, stdout, stderr } = longshore(&folder, server, arguments).output().unwrap();
+    (status.code(), String::from_utf8(stdout).unwrap(), String::from_utf8(stderr).unwrap())
+}
+
+fn job(status: &str, failed: u64) -> Value {
+    json!({ "jobId": "j", "status": status, "message": "Job running", "itemCount": 5, "itemCountFinal": true, "itemProgress": 5,
+        "percent": 100, "counts": { "succeeded": 5 - failed, "failed": failed, "skipped": 0, "pending": 0 }, "issues": [],
+        "error": if status == "failed" { json!({ "code": "c", "message": "no header" }) } else { Value::Null } })
+}
+
+#[test]
+fn the_exit_code_tells_how_the_job_ended() {
+    let unauthorized = json!({ "message": "Unauthorized" });
+    for (answer, arguments, code, output, error) in [
+        ((200, job("completed", 0)), &[][..], 0, "completed: 5 items succeeded\n", "Job running"),
+        ((200, job("completed", 2)), &[], 3, "completed: 3 items succeeded, 2 failed\n", "`longshore jobs failures j`"),
+        ((200, job("failed", 0)), &[], 5, "failed: 5 items succeeded\n", "error: the job failed: no header"),
+        ((200, job("canceled", 0)), &[], 5, "canceled: 5 items succeeded\n", "error: the job was canceled"),
+        ((200, job("running", 0)), &["--timeout", "0"], 6, "", "the job has not ended within 0 s; it goes on"),
+        ((401, unauthorized), &[], 4, "", "sign in with `longshore login`"),
+        ((404, json!({ "detail": "there is no such job" })), &[], 1, "", "reading the job: there is no such job"),
+    ] {
+        let server = Server::start(move |_: &Call| answer.clone());
+        let (found, stdout, stderr) = run(&server, &[&["jobs", "watch", "j"], arguments].concat());
+        assert_eq!((found, stdout.as_str()), (Some(code), output), "{stderr}");
+        assert!(stderr.contains(error), "{stderr}");
+    }
+}
+
+#[test]
+fn an_outage_of_the_api_is_waited_for_and_json_is_the_document() {
+    let mut answers = vec![(200, job("completed", 1)), (503, json!({})), (200, job("running", 1)), (429, json!({}))];
+    let server = Server::start(move |_: &Call| answers.pop().unwrap());
+    let (code, stdout, stderr) = run(&server, &["jobs", "watch", "j", "--json"]);
+    assert_eq!(code, Some(3), "{stderr}");
+    assert_eq!(serde_json::from_str::<Value>(&stdout).unwrap(), job("completed", 1));
+}
+
+#[test]
+fn an_interruption_says_how_to_go_on() {
+    let server = Server::start(|_: &Call| (200, job("running", 0)));
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = longshore(&folder, &server, &["jobs", "watch", "j"]);
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    while server.calls(|call| call.name.clone()).is_empty() {
+        sleep(Duration::from_millis(20));
+    }
+    Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    let output = child.wait_with_output().unwrap();
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(130), "{error}");
+    assert!(error.contains("`longshore jobs watch j` waits for it"), "{error}");
+}
+
+#[test]
+fn an_interrupted_upload_is_resumed_by_the_same_command() {
+    const PART: usize = 8 << 20;
+    let bytes: Vec<u8> = (0..2 * PART + 5).map(|n| b"0123456789\n"[n % 11]).collect();
+    let parts: Vec<Vec<u8>> = bytes.chunks(PART).map(<[u8]>::to_vec).collect();
+    let received = Arc::new(Mutex::new(Vec::<Value>::new()));
+    let url = Arc::new(OnceLock::<String>::new());
+    let (fails, keeps, own_url) = (Arc::new(Mutex::new(true)), Arc::clone(&received), Arc::clone(&url));
+    let failing = Arc::clone(&fails);
+    let server = Server::start(move |call: &Call| match call.name.as_str() {
+        "POST /api/uploads" => {
+            let part = |(number, part): (usize, &Vec<u8>)| {
+                let url = format!("{}/part/{number}", own_url.get().unwrap());
+                json!({ "partNumber": number, "size": part.len(), "url": url, "headers": {} })
+            };
+            let planned: Vec<_> = (1..).zip(&parts).map(part).collect();
+            assert_eq!(call.body["partSize"], PART, "{}", call.body);
+            (201, json!({ "fileGuid": "g", "partSize": PART, "parts": planned }))
+        }
+        "GET /api/uploads/g" => (200, json!({ "state": "waiting", "receivedParts": *keeps.lock().unwrap() })),
+        "PUT /part/2" if *failing.lock().unwrap() => (400, json!({ "message": "refused" })),
+        name if name.starts_with("PUT /part/") => {
+            let number: usize = name["PUT /part/".len()..].parse().unwrap();
+            let part = &parts[number - 1];
+            let sha256 = STANDARD.encode(Sha256::digest(part));
+            keeps.lock().unwrap().push(json!({ "partNumber": number, "size": part.len(), "sha256": sha256 }));
+            (200, json!({}))
+        }
+        "POST /api/uploads/g/complete" => (200, json!({})),
+        _ => (422, json!({ "detail": "no job is created here" })),
+    });
+    url.set(server.url.clone()).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("large.csv"), bytes).unwrap();
+    let import = || {
+        let output =
+            longshore(&folder, &server, &["import", "large.csv", "--dataset", "d", "--key", "k"]).output().unwrap();
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    };
+    let (code, error) = import();
+    assert_eq!(code, Some(1));
+    assert!(error.contains("sending the file to the bucket: refused"), "{error}");
+    let before: Vec<_> = received.lock().unwrap().iter().map(|part| part["partNumber"].clone()).collect();
+    assert!(before.contains(&json!(1)) && !before.contains(&json!(2)), "{before:?}");
+    *fails.lock().unwrap() = false;
+    let sent_before = server.calls(|call| call.name.clone()).len();
+    let (_, error) = import();
+    assert!(error.contains("creating the job: no job is created here"), "{error}");
+    let names = server.calls(|call| call.name.clone()).split_off(sent_before);
+    let sent: Vec<_> = names.iter().filter(|name| name.starts_with("PUT")).collect();
+    assert!(sent.contains(&&"PUT /part/2".to_owned()) && !sent.contains(&&"PUT /part/1".to_owned()), "{names:?}");
+    assert_eq!(names[names.len() - 2..], ["POST /api/uploads/g/complete", "POST /api/jobs"], "{names:?}");
+}

@@ -1,0 +1,139 @@
+//! The command `longshore`, as a user and a script run it.
+
+use std::io::{BufRead, BufReader, Write};
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+
+use anyhow::{Context, Result, ensure};
+use longshore_domain::random::nonce;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::shared::{Story, dataset, stack};
+
+/// A shell of one user, with an empty home.
+struct Shell {
+    home: TempDir,
+    token: Option<String>,
+}
+
+impl Shell {
+    /// A shell with the token of a new user of this tenant.
+    fn new() -> Result<Self> {
+        let user = stack().users.add(&format!("shell-{}", nonce()))?;
+        Ok(Self { home: tempfile::tempdir()?, token: Some(user.token) })
+    }
+
+    fn command(&self, arguments: &[&str]) -> Result<Command> {
+        let program = std::env::current_exe()?;
+        let program = program.ancestors().nth(2).context("the test is not in a target folder")?.join("longshore");
+        let mut command = Command::new(&program);
+        command.args(arguments).current_dir(self.home.path()).stdin(Stdio::piped());
+        command.env("XDG_CONFIG_HOME", self.home.path()).env_remove("LONGSHORE_PROFILE");
+        match &self.token {
+            Some(token) => command.env("LONGSHORE_API_URL", stack().client.base()).env("LONGSHORE_TOKEN", token),
+            None => command.env_remove("LONGSHORE_API_URL").env_remove("LONGSHORE_TOKEN"),
+        };
+        Ok(command)
+    }
+
+    /// Runs the command with this input. Returns standard output; fails with another exit code.
+    fn run(&self, arguments: &[&str], input: &str, code: i32) -> Result<String> {
+        let mut child = self.command(arguments)?.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
+        child.stdin.take().context("no input")?.write_all(input.as_bytes())?;
+        let Output { status, stdout, stderr } = child.wait_with_output()?;
+        let (stdout, stderr) = (String::from_utf8(stdout)?, String::from_utf8(stderr)?);
+        ensure!(status.code() == Some(code), "{arguments:?} ended with {status}: {stdout}{stderr}");
+        Ok(stdout)
+    }
+
+    fn json(&self, arguments: &[&str], code: i32) -> Result<Value> {
+        Ok(serde_json::from_str(&self.run(arguments, "", code)?)?)
+    }
+
+    fn file(&self, name: &str, content: &str) -> Result<PathBuf> {
+        let path = self.home.path().join(name);
+        std::fs::write(&path, content)?;
+        Ok(path)
+    }
+}
+
+#[test]
+fn a_user_signs_in_by_the_browser_and_out() -> Story {
+    let name = format!("person-{}", nonce());
+    stack().users.add(&name)?;
+    let shell = Shell { home: tempfile::tempdir()?, token: None };
+    // The sign-in is the one of the deployment itself, without the fault proxy.
+    let url = stack().output("ApiUrl")?;
+    let mut login = shell.command(&["login", "--api-url", url, "--no-browser"])?;
+    let mut login = login.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
+    let lines = BufReader::new(login.stderr.take().context("no output")?).lines();
+    let page = lines.map_while(Result::ok).find(|line| line.trim().starts_with("http")).context("no URL")?;
+    let redirect = stack().users.sign_in_at(&name, page.trim())?;
+    ensure!(redirect.starts_with("http://localhost:897"), "the page does not redirect to the command: {redirect}");
+    let answer = ureq::get(&redirect).call()?.body_mut().read_to_string()?;
+    ensure!(answer.contains("You are signed in"), "{answer}");
+    ensure!(login.wait()?.success(), "the command has failed");
+    let profiles = std::fs::read_to_string(shell.home.path().join("longshore/profiles.json"))?;
+    ensure!(profiles.contains("refreshToken"), "the profile has no refresh token");
+    assert_eq!(shell.json(&["jobs", "list", "--json"], 0)?, json!({ "jobs": [] }));
+    // An expired token is renewed.
+    let expired = profiles.replace("\"expiresAt\": ", "\"expiresAt\": 1, \"was\": ");
+    std::fs::write(shell.home.path().join("longshore/profiles.json"), expired)?;
+    shell.run(&["jobs", "list"], "", 0)?;
+    shell.run(&["logout"], "", 0)?;
+    shell.run(&["jobs", "list"], "", 4)?;
+    Ok(())
+}
+
+#[test]
+fn rows_are_imported_corrected_exported_and_undone() -> Story {
+    let (shell, dataset) = (Shell::new()?, dataset("shell"));
+    let schema = shell.file("schema.json", r#"{"properties": {"price": {"type": "number"}}}"#)?;
+    let schema = schema.to_str().context("a path of UTF-8")?;
+    let import = ["import", "-", "--dataset", &dataset, "--key", "id", "--schema", schema, "--column", "Preis=price"];
+    let rows = "id;Preis\na;1,50\nb;offen\nc;2,75\n";
+    let checked = shell.run(&[&import[..], &["--mode", "validate"]].concat(), rows, 3)?;
+    assert_eq!(checked, "completed: 2 rows succeeded, 1 failed\n");
+    shell.run(&[&import[..], &["--failures", "failed.csv"]].concat(), rows, 3)?;
+    let failed = std::fs::read_to_string(shell.home.path().join("failed.csv"))?;
+    ensure!(failed.contains("offen") && failed.contains("schema_type"), "{failed}");
+    let list = shell.json(&["jobs", "list", "--limit", "1", "--json"], 0)?;
+    let job = list["jobs"][0]["jobId"].as_str().context("the list is empty")?;
+    shell.file("failed.csv", &failed.replace("offen", "7"))?;
+    let retried = shell.json(&["jobs", "retry", job, "--corrected", "failed.csv", "--json"], 0)?;
+    assert_eq!((&retried["counts"]["succeeded"], &retried["attempts"]), (&json!(3), &json!(2)));
+    let audit = shell.run(&["jobs", "audit", job], "", 0)?;
+    ensure!(audit.ends_with("Everything agrees.\n"), "{audit}");
+    let exported = shell.run(&["export", &dataset], "", 0)?;
+    let lines: Vec<Value> = exported.lines().map(serde_json::from_str).collect::<Result<_, _>>()?;
+    assert_eq!(lines.len(), 3, "{exported}");
+    shell.run(&["export", &dataset, "--output", "prices.xlsx"], "", 0)?;
+    ensure!(std::fs::read(shell.home.path().join("prices.xlsx"))?.starts_with(b"PK"), "no workbook");
+    shell.run(&["jobs", "undo", job, "--preview", "--no-wait"], "", 0)?;
+    Ok(())
+}
+
+#[test]
+fn a_script_can_tell_how_a_job_ended() -> Story {
+    let shell = Shell::new()?;
+    let dataset = dataset("script");
+    let import = ["import", "-", "--dataset", &dataset, "--key", "id"];
+    shell.run(&import, "id,a\n1,2\n", 0)?;
+    shell.run(&import, "name,a\nx,2\n", 5)?;
+    shell.run(&[&import[..], &["--options", r#"{"unknown":1}"#]].concat(), "id\n1\n", 1)?;
+    let id = shell.run(&[&import[..], &["--no-wait"]].concat(), "id\n1\n", 0)?;
+    shell.run(&["jobs", "watch", id.trim()], "", 0)?;
+    let document = shell.json(&["jobs", "get", id.trim()], 0)?;
+    assert_eq!(document["counts"]["succeeded"], 1);
+    let stranger = Shell { home: tempfile::tempdir()?, token: Some("no token".to_owned()) };
+    stranger.run(&["jobs", "list"], "", 4)?;
+    // A large file goes in parts.
+    let rows: String = (0..900_000).map(|n| format!("key-{n},a value of some length\n")).collect();
+    let large = shell.file("large.csv", &format!("id,a\n{rows}"))?;
+    let large = large.to_str().context("a path of UTF-8")?;
+    let options = ["--dataset", &dataset, "--key", "id", "--mode", "validate"];
+    let line = shell.run(&[&["import", large][..], &options].concat(), "", 0)?;
+    assert_eq!(line, "completed: 900,000 rows succeeded\n");
+    Ok(())
+}
