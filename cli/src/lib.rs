@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | [`connection`] | the deployment and the user of a command; `login` and `logout` |
 //! | [`submit`] | `import`, `export` and `run` |
-//! | [`jobs`] | `jobs` |
+//! | [`jobs`], [`schedules`], [`webhooks`] | `jobs`, `schedules`, `webhooks` |
 //! | [`watch`] | the wait for the end of a job |
 //! | [`dead_letters`], [`deploy_check`], [`smoke`], [`types`], [`receipt`], [`completion`] | further subcommands |
 //! | [`aws`] | queries of a deployed stack |
@@ -13,7 +13,7 @@
 //! | [`import`] | an import that verifies every row |
 //! | [`exit`], [`interrupt`] | exit codes, and Ctrl-C |
 //! | [`progress`] | progress output |
-//! | `table` | tables |
+//! | `documents`, `table` | lists, JSON and tables |
 //! | `output` | output macros that ignore a closed output |
 
 // First, so that all other modules see its macros.
@@ -26,6 +26,7 @@ pub mod completion;
 pub mod connection;
 pub mod dead_letters;
 pub mod deploy_check;
+mod documents;
 pub mod exit;
 pub mod import;
 pub mod interrupt;
@@ -33,8 +34,10 @@ pub mod jobs;
 pub mod local_stack;
 pub mod progress;
 pub mod receipt;
+pub mod schedules;
 pub mod smoke;
 pub mod submit;
 mod table;
 pub mod types;
 pub mod watch;
+pub mod webhooks;

@@ -7,7 +7,9 @@ use clap::{Parser, Subcommand};
 use longshore_cli::connection::{self, LoginOptions, LogoutOptions};
 use longshore_cli::exit::{Exit, exit_of};
 use longshore_cli::submit::{ExportOptions, ImportOptions, RunOptions};
-use longshore_cli::{completion, dead_letters, deploy_check, eprintln, interrupt, jobs, receipt, smoke, types};
+use longshore_cli::{
+    completion, dead_letters, deploy_check, eprintln, interrupt, jobs, receipt, schedules, smoke, types, webhooks,
+};
 
 /// Run jobs on Longshore deployments, and operate them.
 #[derive(Parser)]
@@ -31,13 +33,17 @@ enum Command {
     Run(Box<RunOptions>),
     /// List, watch, cancel, retry and undo jobs, and read their failures and results
     Jobs(Box<jobs::Options>),
+    /// Start jobs at times: list, create, change, trigger and delete schedules
+    Schedules(schedules::Options),
+    /// Send events to endpoints: list, create, change, test, replay and delete webhooks
+    Webhooks(webhooks::Options),
     /// List, show, replay and discard dead letters of a deployment, or of the local stack
     DeadLetters(dead_letters::Options),
     /// Check whether a deployment to AWS would fail, not work or lose data; changes nothing
     DeployCheck(deploy_check::Options),
     /// Import a small file through a deployed stack, check every row and remove all test data
     Smoke(smoke::Options),
-    /// Check handlers of job types that are Lambda functions or HTTPS endpoints
+    /// List, register, check and delete job types whose handler is a Lambda function or an HTTPS endpoint
     Types(types::Options),
     /// Verify a job's receipt against the files that it names
     VerifyReceipt(receipt::Options),
@@ -65,8 +71,10 @@ fn run(command: Command) -> Result<ExitCode> {
         Command::DeployCheck(options) => deploy_check::run(&options)?,
         Command::Login(options) => connection::login(&options)?,
         Command::Logout(options) => connection::logout(&options)?,
+        Command::Schedules(options) => schedules::run(&options)?,
         Command::Smoke(options) => smoke::run(&options)?,
         Command::Types(options) => return types::run(&options),
+        Command::Webhooks(options) => webhooks::run(&options)?,
         Command::VerifyReceipt(options) => receipt::run(&options)?,
         Command::Import(options) => return interruptible(|| options.execute()),
         Command::Export(options) => return interruptible(|| options.execute()),

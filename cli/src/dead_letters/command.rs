@@ -6,6 +6,7 @@ use clap::Subcommand;
 use super::client::Client;
 use super::table;
 use crate::connection::ConnectionOptions;
+use crate::documents::print;
 use crate::exit::CODES;
 
 /// User of the local stack in the operators' group.
@@ -62,10 +63,7 @@ pub fn run(options: &Options) -> Result<()> {
     match &options.action {
         None => list(&client, None, None),
         Some(Action::List { queue, job }) => list(&client, queue.as_deref(), job.as_deref()),
-        Some(Action::Show { dead_letter }) => {
-            println!("{}", serde_json::to_string_pretty(&client.show(dead_letter)?)?);
-            Ok(())
-        }
+        Some(Action::Show { dead_letter }) => print(&client.show(dead_letter)?),
         Some(Action::Replay { job: Some(job), .. }) => {
             println!("{}", client.replay_job(job)?.describe());
             Ok(())

@@ -3,13 +3,14 @@
 use anyhow::Result;
 use serde_json::Value;
 
+use crate::documents::print;
 use crate::exit::Exit;
 use crate::table;
 
 /// Prints the audit. Returns the exit code: a difference is a failure.
 pub(super) fn report(audit: &Value, as_json: bool) -> Result<Exit> {
     if as_json {
-        println!("{}", serde_json::to_string_pretty(audit)?);
+        print(audit)?;
     } else {
         print!("{}", table::render(["check", "expected", "found", ""], array(&audit["checks"]).map(check)));
         for difference in array(&audit["differences"]) {

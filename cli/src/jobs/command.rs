@@ -10,6 +10,7 @@ use super::audit;
 use super::list::{self, Filter};
 use crate::api::Api;
 use crate::connection::ConnectionOptions;
+use crate::documents;
 use crate::exit::{Exit, JOB_CODES};
 use crate::submit::download::save;
 use crate::submit::input::Input;
@@ -109,7 +110,7 @@ impl Options {
         let api = self.connection.api(None)?;
         match &self.action {
             Action::List { filter, json } => list::print(&filter.jobs(&api)?, *json)?,
-            Action::Get { job } => show(&api.get(&path(job, ""), "reading the job")?)?,
+            Action::Get { job } => documents::print(&api.get(&path(job, ""), "reading the job")?)?,
             Action::Watch { job, wait } => return follow(&api, path(job, ""), wait),
             Action::Cancel { job } => {
                 api.post_json(&path(job, "/cancel"), None, "canceling the job")?;
@@ -154,18 +155,11 @@ impl Retry {
 
 /// Returns the path of a job, or of what belongs to it.
 fn path(job: &str, rest: &str) -> String {
-    // The id is pasted by a person. Anything that is none is refused by the API.
-    let id: String = url::form_urlencoded::byte_serialize(job.trim().as_bytes()).collect();
-    format!("/api/jobs/{id}{rest}")
+    format!("{}{rest}", documents::path("/api/jobs", job))
 }
 
 fn self_of(job: &Value) -> String {
     job["links"]["self"].as_str().unwrap_or_default().to_owned()
-}
-
-fn show(document: &Value) -> Result<()> {
-    println!("{}", serde_json::to_string_pretty(document)?);
-    Ok(())
 }
 
 /// Waits for the end of a job, unless the options say otherwise.
@@ -178,7 +172,7 @@ fn follow(api: &Api, url: String, wait: &WaitOptions) -> Result<Exit> {
 
 fn failures(api: &Api, job: &str, output: &std::path::Path, as_json: bool) -> Result<()> {
     if as_json {
-        return show(&api.get(&path(job, "/failures?limit=1000"), "reading the failures")?);
+        return documents::print(&api.get(&path(job, "/failures?limit=1000"), "reading the failures")?);
     }
     let format = if output.extension().is_some_and(|end| end == "xlsx") { "xlsx" } else { "csv" };
     save(api.file(&path(job, &format!("/failures?format={format}")), "reading the failures")?, output)

@@ -2,11 +2,11 @@
 
 use anyhow::Result;
 use indicatif::HumanCount;
-use serde_json::{Value, json};
+use serde_json::Value;
 use url::form_urlencoded::Serializer;
 
 use crate::api::Api;
-use crate::table;
+use crate::documents::{print_list, text};
 
 /// Maximum number of jobs on a page of the API.
 const PAGE: usize = 100;
@@ -63,19 +63,11 @@ impl Filter {
 
 /// Prints the jobs.
 pub(super) fn print(jobs: &[Value], as_json: bool) -> Result<()> {
-    if as_json {
-        println!("{}", serde_json::to_string_pretty(&json!({ "jobs": jobs }))?);
-    } else if jobs.is_empty() {
-        println!("There are no such jobs.");
-    } else {
-        let heading = ["id", "type", "status", "progress", "succeeded", "failed", "created", "input"];
-        print!("{}", table::render(heading, jobs.iter().map(row)));
-    }
-    Ok(())
+    let heading = ["id", "type", "status", "progress", "succeeded", "failed", "created", "input"];
+    print_list(jobs, as_json.then_some("jobs"), heading, row)
 }
 
 fn row(job: &Value) -> [String; 8] {
-    let text = |value: &Value| value.as_str().unwrap_or("-").to_owned();
     let count = |name: &str| HumanCount(job["counts"][name].as_u64().unwrap_or_default()).to_string();
     let source = &job["source"];
     let input =
@@ -98,6 +90,8 @@ fn row(job: &Value) -> [String; 8] {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]

@@ -7,6 +7,7 @@ use indicatif::HumanCount;
 use serde_json::Value;
 
 use crate::api::{Api, Job};
+use crate::documents::print;
 use crate::exit::Exit;
 use crate::interrupt;
 use crate::watch::{Ended, Watch};
@@ -47,7 +48,7 @@ impl WaitOptions {
             return self.wait(api, created).map(Some);
         }
         if self.json {
-            println!("{}", serde_json::to_string_pretty(&api.get(&created.url, "reading the job")?)?);
+            print(&api.get(&created.url, "reading the job")?)?;
         } else {
             println!("{id}");
         }
@@ -69,7 +70,7 @@ impl WaitOptions {
     /// Prints the outcome of a job to standard output. Returns the exit code.
     pub(crate) fn report(&self, ended: &Ended, noun: &str) -> Result<Exit> {
         if self.json {
-            println!("{}", serde_json::to_string_pretty(&ended.document)?);
+            print(&ended.document)?;
         } else {
             println!("{}", summary(&ended.job, noun));
         }
