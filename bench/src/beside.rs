@@ -126,9 +126,7 @@ fn create(api: &Api, input: &Input, priority: &str) -> Result<String> {
 }
 
 fn upload(api: &Api, input: &Input) -> Result<String> {
-    let name = input.path.file_name().context("the file has no name")?.to_string_lossy();
-    let (size_bytes, content_type) = (input.size_bytes, "text/csv");
-    api.upload(&LocalFile { path: &input.path, name: &name, content_type, size_bytes })
+    api.upload(&LocalFile::open(&input.path)?)
 }
 
 fn options(input: &Input) -> ImportOptions {

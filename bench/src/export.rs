@@ -103,10 +103,8 @@ impl<'a> Exports<'a> {
         let (api, dataset) = (bench.api(), format!("bench-export-{}", std::process::id()));
         let exports = Self { bench, api, count, dataset, exported: file("exported"), scripted: file("scripted") };
         let path = file("records");
-        let size_bytes = records::write(&path, count)?;
-        let content_type = "application/x-ndjson";
-        let file = LocalFile { path: &path, name: "records.jsonl", content_type, size_bytes };
-        let guid = exports.api.upload(&file)?;
+        records::write(&path, count)?;
+        let guid = exports.api.upload(&LocalFile::open(&path)?)?;
         let (dataset, key) = (exports.dataset.clone(), records::KEY.to_owned());
         let options = ImportOptions { dataset, key, schema: None, mode: Mode::Insert };
         let (_, job) = follow(&exports.api, || exports.api.create_job(&guid, options, "normal"))?;

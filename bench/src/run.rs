@@ -112,8 +112,7 @@ pub(crate) fn run<'f>(
     functions: impl IntoIterator<Item = &'f String>,
 ) -> Result<Run> {
     let logs = Logs::from_now(state)?;
-    let name = name(&input.path)?;
-    let file = LocalFile { path: &input.path, name: &name, content_type: "text/csv", size_bytes: input.size_bytes };
+    let file = LocalFile::open(&input.path)?.named(&name(&input.path)?);
     let guid = api.upload(&file)?;
     let options = ImportOptions {
         dataset: input.dataset.clone(),

@@ -17,6 +17,9 @@ pub struct Options {
 impl Options {
     /// Prints the script.
     pub fn print<C: CommandFactory>(&self) {
-        generate(self.shell, &mut C::command(), "longshore", &mut std::io::stdout());
+        // Not to standard output itself: the library panics if a pipe is closed.
+        let mut script = Vec::new();
+        generate(self.shell, &mut C::command(), "longshore", &mut script);
+        print!("{}", String::from_utf8_lossy(&script));
     }
 }

@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use serde_json::{Value, json};
 
 use crate::api::Api;
-use crate::exit::{Exit, Failure};
+use crate::exit::{CommandError, Exit};
 use crate::table;
 
 /// Maximum number of pages of a list that is printed whole.
@@ -73,7 +73,7 @@ pub(crate) fn read(file: &Path) -> Result<Value> {
     } else {
         fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?
     };
-    let invalid = |error| Failure::new(Exit::Usage, format!("{} is no valid JSON: {error}", file.display()));
+    let invalid = |error| CommandError::new(Exit::Usage, format!("{} is no valid JSON: {error}", file.display()));
     Ok(serde_json::from_str(&text).map_err(invalid)?)
 }
 

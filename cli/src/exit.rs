@@ -15,9 +15,9 @@ pub enum Exit {
     /// The job is completed, and some of its items failed.
     ItemsFailed = 3,
     /// The user is not signed in, or has no permission.
-    SignIn = 4,
+    NotSignedIn = 4,
     /// The job failed or was canceled.
-    JobEnded = 5,
+    JobFailed = 5,
     /// The time limit of the command is over. The job goes on.
     TimedOut = 6,
     /// Ctrl-C, as in a shell: 128 and the number of the signal.
@@ -25,7 +25,7 @@ pub enum Exit {
 }
 
 /// The codes of commands that wait for a job, for `--help`.
-pub const JOB_CODES: &str = "Exit codes: 0 all items succeeded, 1 refused or failed, 2 wrong usage, 3 some items failed, \
+pub const JOB_CODES: &str = "Exit codes: 0 all items succeeded or were skipped, 1 refused or failed, 2 wrong usage, 3 some items failed, \
 4 sign-in needed, 5 the job failed or was canceled, 6 timed out, 130 interrupted.";
 
 /// The codes of commands that do not wait, for `--help`.
@@ -40,21 +40,35 @@ impl From<Exit> for ExitCode {
 /// An error with an exit code of its own.
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
-pub struct Failure {
+pub struct CommandError {
     exit: Exit,
     message: String,
+    codes: Vec<String>,
 }
 
-impl Failure {
+impl CommandError {
     /// Creates an error.
     pub fn new(exit: Exit, message: impl Into<String>) -> Self {
-        Self { exit, message: message.into() }
+        Self { exit, message: message.into(), codes: Vec::new() }
     }
 }
 
+impl CommandError {
+    /// Returns the error with the codes of the members of a request that the API refuses.
+    #[must_use]
+    pub(crate) fn with_codes(self, codes: Vec<String>) -> Self {
+        Self { codes, ..self }
+    }
+}
+
+/// Returns true if the API refuses a member of the request with this code.
+pub(crate) fn is_refused_with(error: &anyhow::Error, code: &str) -> bool {
+    error.downcast_ref::<CommandError>().is_some_and(|error| error.codes.iter().any(|found| found == code))
+}
+
 /// Returns the exit code of an error.
-pub fn exit_of(error: &anyhow::Error) -> Exit {
-    error.downcast_ref::<Failure>().map_or(Exit::Failed, |failure| failure.exit)
+pub fn exit_code(error: &anyhow::Error) -> Exit {
+    error.downcast_ref::<CommandError>().map_or(Exit::Failed, |error| error.exit)
 }
 
 #[cfg(test)]
@@ -65,9 +79,9 @@ mod tests {
 
     #[test]
     fn an_error_keeps_its_code_below_a_context() {
-        let error: anyhow::Result<()> = Err(Failure::new(Exit::SignIn, "sign in").into());
+        let error: anyhow::Result<()> = Err(CommandError::new(Exit::NotSignedIn, "sign in").into());
         let error = error.context("reading the job").unwrap_err();
-        assert_eq!((exit_of(&error), format!("{error:#}").as_str()), (Exit::SignIn, "reading the job: sign in"));
-        assert_eq!(exit_of(&anyhow::anyhow!("other")), Exit::Failed);
+        assert_eq!((exit_code(&error), format!("{error:#}").as_str()), (Exit::NotSignedIn, "reading the job: sign in"));
+        assert_eq!(exit_code(&anyhow::anyhow!("other")), Exit::Failed);
     }
 }

@@ -18,7 +18,7 @@
 
 // First, so that all other modules see its macros.
 #[macro_use]
-mod output;
+pub mod output;
 
 pub mod api;
 pub mod aws;

@@ -7,7 +7,9 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use serde::Deserialize;
+use url::Url;
 
+use crate::api::is_loopback;
 use crate::aws::pool::{self, Credentials, Pool};
 use crate::aws::stack::Session;
 
@@ -48,6 +50,11 @@ impl LocalStack {
         let text = fs::read_to_string(&file).with_context(|| format!("cannot read {}", file.display()))?;
         let stack: Self = serde_json::from_str(&text)
             .with_context(|| format!("{} is damaged: delete it and run `cargo xtask up`", file.display()))?;
+        // The folder can be of somebody else: what is sent to a local stack stays on this machine.
+        let is_here = |url: &String| url.is_empty() || Url::parse(url).is_ok_and(|url| is_loopback(&url));
+        if ![&stack.api_url, &stack.emulator_url].into_iter().all(is_here) {
+            bail!("{} names a stack that is not on this machine: delete it, or pass --api-url", file.display());
+        }
         if stack.api_url.is_empty() || !responds(&stack.api_url) {
             bail!("the local stack of {} is not running: start it with `cargo xtask up`", file.display());
         }
@@ -105,6 +112,7 @@ mod tests {
             Ok(LocalStack::find(&subfolder).map(drop).err().map(|error| error.to_string()).unwrap_or_default())
         };
         assert!(error("{")?.contains("is damaged"));
+        assert!(error(r#"{"apiUrl":"https://a.example"}"#)?.contains("is not on this machine"));
         // Nothing listens on port 9.
         for stack in ["{}", r#"{"apiUrl":"http://127.0.0.1:9"}"#] {
             assert!(error(stack)?.contains("is not running: start it with `cargo xtask up`"));

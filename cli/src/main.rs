@@ -5,7 +5,8 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 use longshore_cli::connection::{self, LoginOptions, LogoutOptions};
-use longshore_cli::exit::{Exit, exit_of};
+use longshore_cli::exit::{Exit, exit_code};
+use longshore_cli::output::printable;
 use longshore_cli::submit::{ExportOptions, ImportOptions, RunOptions};
 use longshore_cli::{
     completion, dead_letters, deploy_check, eprintln, interrupt, jobs, receipt, schedules, smoke, types, webhooks,
@@ -58,8 +59,8 @@ fn main() -> ExitCode {
     match run(Cli::parse().command) {
         Ok(exit) => exit,
         Err(error) => {
-            eprintln!("error: {error:#}");
-            exit_of(&error).into()
+            eprintln!("error: {}", printable(&format!("{error:#}")));
+            exit_code(&error).into()
         }
     }
 }

@@ -29,3 +29,8 @@ macro_rules! eprintln {
         let _ = ::std::writeln!(::std::io::stderr(), $($line)*);
     }};
 }
+
+/// Returns a text of a server without control characters, which could change the terminal. Line ends stay.
+pub fn printable(text: &str) -> String {
+    text.replace(|c: char| c.is_control() && c != '\n', " ")
+}

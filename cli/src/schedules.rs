@@ -73,7 +73,7 @@ pub fn run(options: &Options) -> Result<()> {
             print(&answer.success("storing the schedule")?.json("storing the schedule")?)
         }
         Action::Trigger { schedule } => {
-            let job = api.post_json(&format!("{}/trigger", path(PATH, schedule)), None, "starting the job")?;
+            let job = api.post(&format!("{}/trigger", path(PATH, schedule)), None, "starting the job")?;
             println!("{}", text(&job["jobId"]));
             Ok(())
         }

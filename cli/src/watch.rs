@@ -3,13 +3,14 @@
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, anyhow};
 use indicatif::ProgressBar;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::api::{Answer, Api, Job, NoAnswer};
-use crate::exit::{Exit, Failure};
+use crate::api::{Api, Job, Transient};
+use crate::exit::{CommandError, Exit};
+use crate::output::printable;
 use crate::progress::style;
 
 /// Shortest delay between two polls, even if the API asks for less.
@@ -25,14 +26,14 @@ const MAX_BACK_OFF: Duration = Duration::from_secs(20);
 const OUTAGE: Duration = Duration::from_secs(300);
 
 /// A job that has ended.
-pub struct Ended {
+pub struct EndedJob {
     /// The job.
     pub job: Job,
     /// The whole document.
     pub document: Value,
 }
 
-/// What is waited for.
+/// Parameters of a wait.
 pub struct Watch<'a> {
     /// The API.
     pub api: &'a Api,
@@ -40,8 +41,6 @@ pub struct Watch<'a> {
     pub url: &'a str,
     /// Time after which the command ends without an end of the job.
     pub timeout: Option<Duration>,
-    /// What the items are called.
-    pub noun: &'static str,
 }
 
 impl Watch<'_> {
@@ -49,9 +48,9 @@ impl Watch<'_> {
     ///
     /// # Errors
     /// If the time is over, the API refuses a call or does not answer for five minutes, or `observe` fails.
-    pub fn until_end(&self, observe: &mut dyn FnMut(&Job) -> Result<()>) -> Result<Ended> {
+    pub fn until_end(&self, observe: &mut dyn FnMut(&Job) -> Result<()>) -> Result<EndedJob> {
         let bar = ProgressBar::no_length();
-        bar.set_style(style(&format!("  {{bar:32}} {{pos}} of {{len}} {}  {{msg}}", self.noun)).progress_chars("█▌░"));
+        bar.set_style(style("  {bar:32} {pos} of {len} items  {msg}").progress_chars("█▌░"));
         let (start, mut failing_since, mut failures) = (Instant::now(), None, 0);
         let mut printed = String::new();
         loop {
@@ -63,51 +62,58 @@ impl Watch<'_> {
                     show(&bar, &job, &mut printed);
                     if job.has_ended() {
                         bar.finish_and_clear();
-                        return Ok(Ended { job, document });
+                        return Ok(EndedJob { job, document });
                     }
                     delay
                 }
                 Poll::Failed { error, delay } => {
-                    let since = failing_since.get_or_insert_with(Instant::now);
-                    if since.elapsed() > OUTAGE {
+                    if failing_since.get_or_insert_with(Instant::now).elapsed() > OUTAGE {
                         return Err(error);
                     }
                     failures += 1;
                     delay.unwrap_or_else(|| MAX_BACK_OFF.min(Duration::from_millis(500) * 2_u32.pow(failures.min(6))))
                 }
             };
-            if let Some(timeout) = self.timeout
-                && start.elapsed() + delay > timeout
-            {
-                let seconds = timeout.as_secs();
-                return Err(Failure::new(
-                    Exit::TimedOut,
-                    format!("the job has not ended within {seconds} s; it goes on"),
-                )
-                .into());
-            }
-            sleep(delay.max(MIN_POLL));
+            sleep(self.within_timeout(start, delay.max(MIN_POLL))?);
         }
+    }
+
+    /// Returns the delay, or what is left of the timeout.
+    ///
+    /// # Errors
+    /// If nothing is left.
+    fn within_timeout(&self, start: Instant, delay: Duration) -> Result<Duration> {
+        let Some(timeout) = self.timeout else { return Ok(delay) };
+        let left = timeout.saturating_sub(start.elapsed());
+        if left > Duration::ZERO {
+            return Ok(delay.min(left));
+        }
+        let id = self.url.rsplit('/').next().unwrap_or(self.url);
+        let reason = format!(
+            "the job has not ended within {} s, and goes on: `longshore jobs watch {id}` waits for it",
+            timeout.as_secs()
+        );
+        Err(CommandError::new(Exit::TimedOut, reason).into())
     }
 
     fn poll(&self) -> Result<Poll> {
         let action = "reading the job";
-        match self.api.send("GET", self.url, &[], None) {
-            Ok(answer) if answer.is_transient() => {
-                let delay = answer.retry_after();
-                Ok(Poll::Failed {
-                    error: answer.success(action).map(drop).err().unwrap_or_else(|| anyhow::anyhow!(action)),
+        let read = || {
+            let answer = self.api.send("GET", self.url, &[], None)?;
+            let delay = answer.retry_after();
+            if answer.is_transient() {
+                return Ok(Poll::Failed {
+                    error: answer.success(action).err().unwrap_or_else(|| anyhow!(action)),
                     delay,
-                })
+                });
             }
-            Ok(answer) => {
-                let answer: Answer = answer.success(action)?;
-                let delay = answer.retry_after().unwrap_or(DEFAULT_POLL);
-                Ok(Poll::Found { document: answer.json(action)?, delay })
-            }
-            Err(error) if error.is::<NoAnswer>() => Ok(Poll::Failed { error, delay: None }),
-            Err(error) => Err(error),
-        }
+            let document = answer.success(action)?.json(action)?;
+            Ok(Poll::Found { document, delay: delay.unwrap_or(DEFAULT_POLL) })
+        };
+        read().or_else(|error: anyhow::Error| match error.is::<Transient>() {
+            true => Ok(Poll::Failed { error, delay: None }),
+            false => Err(error),
+        })
     }
 }
 
@@ -128,7 +134,7 @@ fn show(bar: &ProgressBar, job: &Job, printed: &mut String) {
     bar.set_message(eta);
     let line = if bar.is_hidden() { job.message.clone() } else { without_digits(&job.message) };
     if *printed != line {
-        bar.suspend(|| eprintln!("  {}", job.message));
+        bar.suspend(|| eprintln!("  {}", printable(&job.message)));
         *printed = line;
     }
 }

@@ -8,23 +8,21 @@ use serde_json::Value;
 use ureq::Body;
 use ureq::http::Response;
 
-use crate::exit::{Exit, Failure};
+use super::http::Transient;
+use crate::exit::{CommandError, Exit};
 
 /// Maximum number of wrong members of a request that an error lists.
 const SHOWN: usize = 10;
 
+/// Maximum number of characters of an answer that is no JSON in an error.
+const SHOWN_CHARS: usize = 500;
+
+/// Longest delay that the API can ask for.
+const MAX_RETRY_AFTER: u64 = 300;
+
 /// An answer of the API.
 pub struct Answer {
     pub(super) response: Response<Body>,
-}
-
-/// The deployment did not answer. The call may have had its effect.
-#[derive(Debug, thiserror::Error)]
-#[error("{url} does not answer: {error}")]
-pub struct NoAnswer {
-    pub(super) url: String,
-    #[source]
-    pub(super) error: Box<ureq::Error>,
 }
 
 impl Answer {
@@ -40,7 +38,8 @@ impl Answer {
 
     /// Returns the delay that the API asks for.
     pub fn retry_after(&self) -> Option<Duration> {
-        Some(Duration::from_secs_f64(self.header("retry-after")?.parse().ok().filter(|seconds| *seconds >= 0.0)?))
+        let seconds: u64 = self.header("retry-after")?.trim().parse().ok()?;
+        Some(Duration::from_secs(seconds.min(MAX_RETRY_AFTER)))
     }
 
     /// Returns true if the same call can succeed later.
@@ -56,6 +55,19 @@ impl Answer {
         if self.status() < 400 { Ok(self) } else { Err(self.refusal().error(action)) }
     }
 
+    /// Returns an answer of the storage if it is a success.
+    ///
+    /// # Errors
+    /// If it is none.
+    pub(super) fn stored(self, action: &str) -> Result<Self> {
+        if self.status() < 300 {
+            return Ok(self);
+        }
+        let refusal = self.refusal();
+        let reason = format!("{action}: the storage answers {}: {}", refusal.status, shortened(&refusal.text));
+        Err(CommandError::new(Exit::Failed, reason).into())
+    }
+
     /// Reads the refusal.
     pub(super) fn refusal(mut self) -> Refusal {
         let text = self.response.body_mut().read_to_string().unwrap_or_default();
@@ -65,10 +77,12 @@ impl Answer {
     /// Parses the body.
     ///
     /// # Errors
-    /// If it is not the expected JSON.
+    /// [`Transient`] if the answer ends early; or if it is not the expected JSON.
     pub fn json<T: DeserializeOwned>(self, action: &str) -> Result<T> {
-        let text = self.into_body().with_config().limit(u64::MAX).read_to_string()?;
-        serde_json::from_str(&text).with_context(|| format!("{action}: the answer is not the expected JSON: {text}"))
+        let text = self.into_body().with_config().limit(u64::MAX).read_to_string();
+        let text = text.map_err(|error| Transient(format!("{action}: the answer ends early: {error}")))?;
+        serde_json::from_str(&text)
+            .with_context(|| format!("{action}: the answer is not the expected JSON: {}", shortened(&text)))
     }
 
     /// Returns the body.
@@ -90,10 +104,16 @@ impl Refusal {
         self.errors().iter().any(|error| error["code"] == code)
     }
 
+    /// Returns true if the problem is of this kind, such as `already-uploaded`.
+    pub(super) fn is_kind(&self, kind: &str) -> bool {
+        self.problem["type"].as_str().is_some_and(|found| found.rsplit('/').next() == Some(kind))
+    }
+
     /// Returns the error. `action` describes the call.
     pub(super) fn error(&self, action: &str) -> anyhow::Error {
-        let exit = if matches!(self.status, 401 | 403) { Exit::SignIn } else { Exit::Failed };
-        Failure::new(exit, format!("{action}: {}", self.describe())).into()
+        let exit = if matches!(self.status, 401 | 403) { Exit::NotSignedIn } else { Exit::Failed };
+        let codes = self.errors().iter().filter_map(|error| error["code"].as_str()).map(str::to_owned);
+        CommandError::new(exit, format!("{action}: {}", self.describe())).with_codes(codes.collect()).into()
     }
 
     fn errors(&self) -> &[Value] {
@@ -103,10 +123,10 @@ impl Refusal {
     /// Describes the refusal: by its detail, and each wrong member of the request.
     fn describe(&self) -> String {
         if self.status == 401 {
-            return "the API knows no such user: sign in with `longshore login`, or pass a valid --token".to_owned();
+            return "not signed in, or the token is invalid or expired: sign in with `longshore login`".to_owned();
         }
         let Some(detail) = self.problem["detail"].as_str().or(self.problem["message"].as_str()) else {
-            return format!("the answer is {}: {}", self.status, self.text.chars().take(500).collect::<String>());
+            return format!("the API answers {}: {}", self.status, shortened(&self.text));
         };
         let mut message = detail.to_owned();
         for error in self.errors().iter().take(SHOWN) {
@@ -118,6 +138,10 @@ impl Refusal {
         }
         message
     }
+}
+
+fn shortened(text: &str) -> String {
+    text.chars().take(SHOWN_CHARS).collect()
 }
 
 #[cfg(test)]
@@ -138,7 +162,7 @@ mod tests {
         assert_eq!(describe(422, problem, ""), expected);
         let many = json!({ "detail": "d", "errors": vec![json!({}); 12] });
         assert!(describe(422, many, "").ends_with("and 2 more"));
-        assert_eq!(describe(502, Value::Null, "<html>"), "the answer is 502: <html>");
+        assert_eq!(describe(502, Value::Null, "<html>"), "the API answers 502: <html>");
         assert_eq!(describe(403, json!({ "message": "Forbidden" }), ""), "Forbidden");
         assert!(describe(401, Value::Null, "").contains("longshore login"));
     }

@@ -1,40 +1,61 @@
 //! The client, and the calls for jobs, results and records.
 
-use std::borrow::Cow;
+use std::thread::sleep;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use ureq::http::Request;
-use ureq::{Agent, Body, Proxy};
-use url::Url;
+use ureq::{Agent, Body};
+use uuid::Uuid;
 
-use super::answer::{Answer, NoAnswer};
+use super::answer::Answer;
 use super::documents::{ImportOptions, Job, Output, Page};
-use crate::connection::Session;
-
-/// Time in which a connection is made.
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-
-/// Time in which an answer begins: longer than the API's own limit of 30 s.
-const RESPONSE_TIMEOUT: Duration = Duration::from_secs(60);
+use super::http::{Transient, agent, no_answer};
 
 /// Delay before the next poll if the API asks for none.
 const DEFAULT_POLL: Duration = Duration::from_secs(1);
+
+/// Number of times that a call is tried which is harmless twice.
+const TRIES: u32 = 5;
+
+/// Delay before the second try; doubled for each further one.
+const BACK_OFF: Duration = Duration::from_millis(500);
+
+/// The tokens of a user.
+pub trait Tokens: Send + Sync {
+    /// Returns a token that is valid for the next call; `None` if the API is open.
+    ///
+    /// # Errors
+    /// If the user has to sign in again, or the issuer does not answer.
+    fn token(&self, agent: &Agent) -> Result<Option<String>>;
+
+    /// Returns a new token in place of one that the API has refused; `None` if there is none.
+    ///
+    /// # Errors
+    /// Like [`Tokens::token`].
+    fn renewed(&self, agent: &Agent, refused: &str) -> Result<Option<String>>;
+}
+
+/// A token that cannot be renewed.
+struct Fixed(Option<String>);
+
+impl Tokens for Fixed {
+    fn token(&self, _: &Agent) -> Result<Option<String>> {
+        Ok(self.0.clone())
+    }
+
+    fn renewed(&self, _: &Agent, _: &str) -> Result<Option<String>> {
+        Ok(None)
+    }
+}
 
 /// A client of one deployment.
 pub struct Api {
     base: String,
     pub(super) agent: Agent,
-    credentials: Credentials,
-}
-
-/// The user of the API.
-enum Credentials {
-    /// A token; `None` if the API is open.
-    Token(Option<String>),
-    /// A session whose tokens are renewed.
-    Session(Box<Session>),
+    tokens: Box<dyn Tokens>,
 }
 
 /// A job's document, and the delay before the next poll that the API asks for.
@@ -45,46 +66,48 @@ pub struct JobResponse {
     pub retry_after: Duration,
 }
 
-/// Returns an HTTP client for a deployment. A proxy of the environment is used, but not on the way to this machine.
-pub(crate) fn agent(base: &str) -> Agent {
-    let host = Url::parse(base).ok().and_then(|url| url.host_str().map(str::to_owned)).unwrap_or_default();
-    let is_here = matches!(host.as_str(), "localhost" | "127.0.0.1" | "[::1]");
-    let config = Agent::config_builder()
-        .proxy(if is_here { None } else { Proxy::try_from_env() })
-        .timeout_connect(Some(CONNECT_TIMEOUT))
-        .timeout_recv_response(Some(RESPONSE_TIMEOUT))
-        .http_status_as_error(false)
-        .max_redirects(0)
-        .max_redirects_will_error(false);
-    Agent::new_with_config(config.build())
-}
-
 impl Api {
     /// Creates a client. `token` is required unless the API is open.
     pub fn new(base: &str, token: Option<&str>) -> Self {
-        Self::with(base, Credentials::Token(token.map(str::to_owned)))
+        Self::signed_in(base, Box::new(Fixed(token.map(str::to_owned))))
     }
 
     /// Creates a client of a user who has signed in.
-    pub(crate) fn signed_in(base: &str, session: Session) -> Self {
-        Self::with(base, Credentials::Session(Box::new(session)))
-    }
-
-    fn with(base: &str, credentials: Credentials) -> Self {
+    pub fn signed_in(base: &str, tokens: Box<dyn Tokens>) -> Self {
         let base = base.trim_end_matches('/').to_owned();
-        Self { agent: agent(&base), base, credentials }
+        Self { agent: agent(&base), base, tokens }
     }
 
-    /// Sends a request to a path or URL of the API. Returns the answer, whatever its status is.
+    /// Sends a request to a path or URL of the API. Returns the answer, whatever its status is. A token that is refused
+    /// is renewed once.
     ///
     /// # Errors
-    /// If there is no answer, or the user has to sign in again.
+    /// [`Transient`] if there is no answer, or if the user has to sign in again.
     pub fn send(&self, method: &str, path: &str, headers: &[(&str, &str)], body: Option<&Value>) -> Result<Answer> {
+        let token = self.tokens.token(&self.agent)?;
+        let answer = self.send_with(token.as_deref(), method, path, headers, body)?;
+        if answer.status() != 401 {
+            return Ok(answer);
+        }
+        match token.map(|refused| self.tokens.renewed(&self.agent, &refused)).transpose()?.flatten() {
+            Some(renewed) => self.send_with(Some(&renewed), method, path, headers, body),
+            None => Ok(answer),
+        }
+    }
+
+    fn send_with(
+        &self,
+        token: Option<&str>,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: Option<&Value>,
+    ) -> Result<Answer> {
         let url = self.absolute(path);
+        // No other server gets the token.
         let is_own = url.strip_prefix(&self.base).is_some_and(|path| path.starts_with('/'));
         let mut request = Request::builder().method(method).uri(url);
-        // No other server gets the token.
-        if let Some(token) = self.token()?.filter(|_| is_own) {
+        if let Some(token) = token.filter(|_| is_own) {
             request = request.header("authorization", format!("Bearer {token}"));
         }
         for (name, value) in headers {
@@ -96,7 +119,32 @@ impl Api {
             }
             None => self.agent.run(request.body(())?),
         };
-        Ok(Answer { response: response.map_err(|error| NoAnswer { url: self.base.clone(), error: Box::new(error) })? })
+        Ok(Answer { response: response.map_err(|error| no_answer(&self.base, &error))? })
+    }
+
+    /// Sends a request that is harmless twice, again after faults that may pass.
+    ///
+    /// # Errors
+    /// If it fails for good, or too often.
+    pub fn repeat(
+        &self,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: Option<&Value>,
+        action: &str,
+    ) -> Result<Answer> {
+        for retry in 0.. {
+            let last = retry + 1 == TRIES;
+            let delay = match self.send(method, path, headers, body) {
+                Ok(answer) if answer.is_transient() && !last => answer.retry_after(),
+                Ok(answer) => return Ok(answer),
+                Err(error) if error.is::<Transient>() && !last => None,
+                Err(error) => return Err(error).context(action.to_owned()),
+            };
+            sleep(delay.unwrap_or(BACK_OFF * 2_u32.pow(retry)));
+        }
+        unreachable!("the last try returns")
     }
 
     /// Reads JSON.
@@ -104,22 +152,19 @@ impl Api {
     /// # Errors
     /// If the API refuses the call. `action` describes the call in errors.
     pub fn get(&self, path: &str, action: &str) -> Result<Value> {
-        self.send("GET", path, &[], None)?.success(action)?.json(action)
+        self.read_json(path, action)
     }
 
-    /// Sends JSON, or nothing, and reads JSON.
+    fn read_json<T: DeserializeOwned>(&self, path: &str, action: &str) -> Result<T> {
+        self.repeat("GET", path, &[], None, action)?.success(action)?.json(action)
+    }
+
+    /// Sends JSON, or nothing, once, and reads JSON.
     ///
     /// # Errors
     /// If the API refuses the call. `action` describes the call in errors.
-    pub fn post_json(&self, path: &str, body: Option<&Value>, action: &str) -> Result<Value> {
+    pub fn post(&self, path: &str, body: Option<&Value>, action: &str) -> Result<Value> {
         self.send("POST", path, &[], body)?.success(action)?.json(action)
-    }
-
-    fn token(&self) -> Result<Option<Cow<'_, str>>> {
-        match &self.credentials {
-            Credentials::Token(token) => Ok(token.as_deref().map(Cow::Borrowed)),
-            Credentials::Session(session) => Ok(session.token(&self.agent)?.map(Cow::Owned)),
-        }
     }
 
     /// Creates an import job. Returns the URL to poll.
@@ -129,10 +174,12 @@ impl Api {
         }))
     }
 
-    /// Creates a job of any type. Returns the URL to poll.
+    /// Creates a job of any type, once, although the call can be repeated. Returns the URL to poll.
     pub fn create(&self, request: &Value) -> Result<String> {
         let action = "creating the job";
-        let answer = self.send("POST", "/api/jobs", &[], Some(request))?.success(action)?;
+        let key = Uuid::new_v4().to_string();
+        let answer = self.repeat("POST", "/api/jobs", &[("idempotency-key", &key)], Some(request), action);
+        let answer = answer.context("the job may exist: see `longshore jobs list`")?.success(action)?;
         let location = answer.header("location").with_context(|| format!("{action}: the answer has no Location"))?;
         Ok(self.absolute(location))
     }
@@ -159,18 +206,17 @@ impl Api {
 
     /// Reads the result of a job.
     pub fn output(&self, job_id: &str) -> Result<Output> {
-        let action = "reading the result";
-        self.send("GET", &format!("/api/jobs/{job_id}/output"), &[], None)?.success(action)?.json(action)
+        self.read_json(&format!("/api/jobs/{job_id}/output"), "reading the result")
     }
 
-    /// Downloads a file of a job's result by its name. The API redirects to a presigned URL.
+    /// Downloads a file of a job's result by its name.
     pub fn result_file(&self, job_id: &str, name: &str) -> Result<Body> {
         self.file(&format!("/api/jobs/{job_id}/output/{name}"), &format!("downloading {name}"))
     }
 
     /// Downloads the file at a path of the API, which returns it or redirects to a presigned URL.
     pub fn file(&self, path: &str, action: &str) -> Result<Body> {
-        let answer = self.send("GET", path, &[], None)?.success(action)?;
+        let answer = self.repeat("GET", path, &[], None, action)?.success(action)?;
         match answer.header("location") {
             Some(location) if answer.status() == 303 => self.download(location, action),
             _ => Ok(answer.into_body()),
@@ -180,16 +226,14 @@ impl Api {
     /// Downloads from a presigned URL of the result. `action` describes the call in errors.
     pub fn download(&self, url: &str, action: &str) -> Result<Body> {
         let response = self.agent.get(self.absolute(url)).call();
-        let response = response.map_err(|error| NoAnswer { url: "the storage".to_owned(), error: Box::new(error) })?;
-        Ok(Answer { response }.success(action)?.into_body())
+        let response = response.map_err(|error| no_answer("the storage", &error)).context(action.to_owned())?;
+        Ok(Answer { response }.stored(action)?.into_body())
     }
 
     /// Reads a page of the records of a dataset.
     pub fn records(&self, dataset: &str, limit: u32, cursor: Option<&str>) -> Result<Page> {
-        let action = "reading records";
         let cursor = cursor.map(|cursor| format!("&cursor={cursor}")).unwrap_or_default();
-        let path = format!("/api/datasets/{dataset}/records?limit={limit}{cursor}");
-        self.send("GET", &path, &[], None)?.success(action)?.json(action)
+        self.read_json(&format!("/api/datasets/{dataset}/records?limit={limit}{cursor}"), "reading records")
     }
 
     /// Returns true if the dataset has records.

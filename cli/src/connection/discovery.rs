@@ -5,6 +5,8 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use ureq::Agent;
 
+use crate::api::{Transient, check_secure};
+
 /// The OpenID Connect settings of a deployment.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
 #[serde(rename_all = "camelCase")]
@@ -40,6 +42,9 @@ struct Settings {
 /// The endpoints of an issuer.
 #[derive(Deserialize, Clone, Debug, PartialEq)]
 pub(super) struct Endpoints {
+    /// The issuer itself.
+    #[serde(default)]
+    pub(super) issuer: Option<String>,
     /// The page where a user signs in.
     pub(super) authorization_endpoint: String,
     /// The endpoint that returns tokens.
@@ -52,8 +57,12 @@ pub(super) struct Endpoints {
 impl SignIn {
     /// Reads the sign-in of a deployment; `None` if its API is open.
     pub(super) fn of_deployment(agent: &Agent, api_url: &str) -> Result<Option<Self>> {
-        let settings: Settings = get(agent, &format!("{api_url}/config.json"))
-            .with_context(|| format!("{api_url} is no deployment of Longshore, or its page is switched off"))?;
+        let settings: Settings = get(agent, &format!("{api_url}/config.json")).with_context(|| {
+            format!("{api_url} is not a Longshore deployment, or does not serve /config.json; use --token")
+        })?;
+        if let Some(sign_in) = &settings.sign_in {
+            check_secure(sign_in.hosted_page.as_deref().unwrap_or(&sign_in.issuer))?;
+        }
         Ok(settings.sign_in)
     }
 
@@ -63,20 +72,30 @@ impl SignIn {
             // Cognito does not publish them where the issuer is.
             let at = |path: &str| format!("{page}/oauth2/{path}");
             return Ok(Endpoints {
+                issuer: None,
                 authorization_endpoint: at("authorize"),
                 token_endpoint: at("token"),
                 revocation_endpoint: Some(at("revoke")),
             });
         }
         let issuer = self.issuer.trim_end_matches('/');
-        get(agent, &format!("{issuer}/.well-known/openid-configuration"))
-            .with_context(|| format!("the issuer {issuer} does not publish its endpoints"))
+        let endpoints: Endpoints = get(agent, &format!("{issuer}/.well-known/openid-configuration"))
+            .with_context(|| format!("the issuer {issuer} does not publish its endpoints"))?;
+        let named = endpoints.issuer.as_deref().unwrap_or_default().trim_end_matches('/');
+        ensure!(named == issuer, "the issuer {issuer} publishes the endpoints of {named}");
+        let of_issuer = [
+            Some(&endpoints.authorization_endpoint),
+            Some(&endpoints.token_endpoint),
+            endpoints.revocation_endpoint.as_ref(),
+        ];
+        of_issuer.into_iter().flatten().try_for_each(|url| check_secure(url))?;
+        Ok(endpoints)
     }
 }
 
 fn get<T: DeserializeOwned>(agent: &Agent, url: &str) -> Result<T> {
-    let mut response = agent.get(url).call().with_context(|| format!("{url} does not respond"))?;
+    let mut response = agent.get(url).call().map_err(|error| Transient(format!("{url} does not answer: {error}")))?;
     ensure!(response.status().is_success(), "{url} returned {}", response.status());
     let text = response.body_mut().read_to_string()?;
-    serde_json::from_str(&text).with_context(|| format!("{url} returned no such JSON"))
+    serde_json::from_str(&text).with_context(|| format!("{url} returned other JSON"))
 }

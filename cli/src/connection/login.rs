@@ -15,11 +15,11 @@ use uuid::Uuid;
 
 use super::discovery::{Endpoints, SignIn};
 use super::loopback::{Loopback, Redirect};
-use super::options::default_profile;
-use super::profiles::{self, Profile, Profiles, Tokens};
+use super::options::{API_URL, default_profile, variable};
+use super::profiles::{self, Profile, Profiles, StoredTokens};
 use super::session::{TokenResponse, now};
-use crate::api::{Api, agent};
-use crate::exit::{CODES, Exit, Failure};
+use crate::api::{Api, agent, check_secure};
+use crate::exit::{CODES, CommandError, Exit};
 
 /// Time in which the user has to sign in.
 const SIGN_IN_TIMEOUT: Duration = Duration::from_secs(300);
@@ -34,10 +34,11 @@ pub struct LoginOptions {
     /// Name of the profile that is created or changed
     #[arg(long, value_name = "NAME", default_value_t = default_profile())]
     profile: String,
-    /// Keep this token of a machine, without a browser; `-` reads it from standard input
+    /// Store this token instead of opening a browser; `-` reads it from standard input
     #[arg(long, value_name = "TOKEN")]
     token: Option<String>,
-    /// Print the URL of the sign-in page only, for a browser that cannot be started from here
+    /// Print the URL of the sign-in page instead of opening a browser. The browser must reach this machine's localhost:
+    /// over SSH, forward port 8976
     #[arg(long, conflicts_with = "token")]
     no_browser: bool,
 }
@@ -58,13 +59,15 @@ pub struct LogoutOptions {
 pub fn login(options: &LoginOptions) -> Result<()> {
     let path = profiles::path()?;
     let stored = Profiles::read(&path)?.get(&options.profile).map(|profile| profile.api_url.clone());
-    let url = options.api_url.clone().filter(|url| !url.is_empty()).or(stored).ok_or_else(|| {
-        Failure::new(Exit::Usage, "pass the URL of the deployment with --api-url; it is the stack's output ApiUrl")
+    let url = options.api_url.clone().filter(|url| !url.is_empty()).or_else(|| variable(API_URL)).or(stored);
+    let url = url.ok_or_else(|| {
+        CommandError::new(Exit::Usage, "pass the URL of the deployment with --api-url; it is the stack's output ApiUrl")
     })?;
     let api_url = url.trim_end_matches('/').to_owned();
+    check_secure(&api_url)?;
     let profile = match &options.token {
         Some(token) => {
-            let tokens = Tokens { token: read_token(token)?, expires_at: None, refresh_token: None };
+            let tokens = StoredTokens { token: read_token(token)?, renew_at: None, refresh_token: None };
             Profile { api_url, sign_in: None, tokens: Some(tokens) }
         }
         None => {
@@ -79,27 +82,32 @@ pub fn login(options: &LoginOptions) -> Result<()> {
     // A token that the API refuses is not kept.
     Api::new(&profile.api_url, token).get("/api/jobs?limit=1", "checking the sign-in")?;
     let what = if profile.tokens.is_some() { "Signed in to" } else { "No sign-in is needed for" };
-    println!("{what} {} (profile {}).", profile.api_url, options.profile);
-    Profiles::set(&path, &options.profile, profile)
+    let line = format!("{what} {} (profile {}).", profile.api_url, options.profile);
+    Profiles::set(&path, &options.profile, profile)?;
+    println!("{line}");
+    if let Some(url) = variable(API_URL) {
+        eprintln!("note: LONGSHORE_API_URL is {url}, which takes precedence over a profile that is not named");
+    }
+    Ok(())
 }
 
-/// Deletes the tokens of the profile, and makes the refresh token invalid if the issuer can be reached.
+/// Deletes the tokens of the profile, and revokes the refresh token if the issuer can be reached.
 ///
 /// # Errors
 /// If there is no such profile.
 pub fn logout(options: &LogoutOptions) -> Result<()> {
     let path = profiles::path()?;
-    let mut profile = Profiles::read(&path)?
-        .get(&options.profile)
-        .cloned()
-        .ok_or_else(|| Failure::new(Exit::Usage, format!("there is no profile {}", options.profile)))?;
+    let mut profile = Profiles::read(&path)?.get(&options.profile).cloned().ok_or_else(|| {
+        let reason = format!("there is no profile {}: nothing to sign out of", options.profile);
+        CommandError::new(Exit::Usage, reason)
+    })?;
     let tokens = profile.tokens.take();
     Profiles::set(&path, &options.profile, profile.clone())?;
     if let Some((sign_in, refresh)) = profile.sign_in.zip(tokens.and_then(|tokens| tokens.refresh_token)) {
         let agent = agent(&profile.api_url);
         let revoked = revoke(&agent, &sign_in, &refresh);
         if let Err(error) = revoked {
-            eprintln!("the tokens are deleted here, but are valid until they expire: {error:#}");
+            eprintln!("warning: the tokens are deleted here, but the refresh token is not revoked: {error:#}");
         }
     }
     println!("Signed out of {} (profile {}).", profile.api_url, options.profile);
@@ -118,17 +126,17 @@ fn revoke(agent: &Agent, sign_in: &SignIn, refresh: &str) -> Result<()> {
 fn read_token(token: &str) -> Result<String> {
     let mut text = token.to_owned();
     if token == "-" {
-        ensure!(!stdin().is_terminal(), Failure::new(Exit::Usage, "pipe the token to `login --token -`"));
+        ensure!(!stdin().is_terminal(), CommandError::new(Exit::Usage, "pipe the token to `login --token -`"));
         text.clear();
         stdin().take(64 << 10).read_to_string(&mut text)?;
     }
     let text = text.trim();
-    ensure!(!text.is_empty(), Failure::new(Exit::Usage, "the token is empty"));
+    ensure!(!text.is_empty(), CommandError::new(Exit::Usage, "the token is empty"));
     Ok(text.to_owned())
 }
 
 /// Signs in by the browser.
-fn by_browser(agent: &Agent, sign_in: &SignIn, opens: bool) -> Result<Tokens> {
+fn by_browser(agent: &Agent, sign_in: &SignIn, opens: bool) -> Result<StoredTokens> {
     let endpoints = sign_in.endpoints(agent)?;
     let loopback = Loopback::start(sign_in.hosted_page.is_some())?;
     let (state, verifier) = (secret(), secret());
@@ -141,7 +149,7 @@ fn by_browser(agent: &Agent, sign_in: &SignIn, opens: bool) -> Result<Tokens> {
     let code = match loopback.wait(&state, SIGN_IN_TIMEOUT)? {
         Redirect::Code(code) => code,
         Redirect::Refused(reason) => {
-            return Err(Failure::new(Exit::SignIn, format!("the sign-in was refused: {reason}")).into());
+            return Err(CommandError::new(Exit::NotSignedIn, format!("the sign-in was refused: {reason}")).into());
         }
     };
     let form = [
@@ -157,8 +165,8 @@ fn by_browser(agent: &Agent, sign_in: &SignIn, opens: bool) -> Result<Tokens> {
     let text = response.body_mut().read_to_string()?;
     if !status.is_success() {
         // The text can have the code, so that it is not shown.
-        return Err(Failure::new(
-            Exit::SignIn,
+        return Err(CommandError::new(
+            Exit::NotSignedIn,
             format!("the issuer refused the sign-in: {endpoint} returned {status}"),
         )
         .into());
@@ -218,6 +226,7 @@ mod tests {
     #[test]
     fn the_url_has_the_challenge_and_not_the_verifier() -> Result<()> {
         let endpoints = Endpoints {
+            issuer: None,
             authorization_endpoint: "https://issuer.example/authorize?p=1".to_owned(),
             token_endpoint: String::new(),
             revocation_endpoint: None,

@@ -1,5 +1,4 @@
-//! The browser's way back to the command: a server on the loopback interface that takes one authorization code
-//! (RFC 8252, 7.3).
+//! A server on the loopback interface that receives the redirect of the sign-in (RFC 8252, 7.3).
 
 use std::io::{BufRead, BufReader, ErrorKind, Write};
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
@@ -9,7 +8,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 use url::Url;
 
-use crate::exit::{Exit, Failure};
+use crate::exit::{CommandError, Exit};
 
 /// The ports that the template registers at Cognito, which accepts registered ports only, and HTTP only for
 /// `localhost`.
@@ -28,7 +27,7 @@ pub(super) struct Loopback {
     redirect: String,
 }
 
-/// What the issuer has sent by the browser.
+/// Redirect from the issuer.
 #[derive(Debug, PartialEq)]
 pub(super) enum Redirect {
     /// An authorization code.
@@ -47,8 +46,11 @@ impl Loopback {
         }
         for port in COGNITO_PORTS {
             let Ok(listener) = TcpListener::bind((Ipv4Addr::LOCALHOST, port)) else { continue };
-            // A browser may try the IPv6 address of `localhost` first. There may be none.
-            let other = TcpListener::bind((Ipv6Addr::LOCALHOST, port)).ok();
+            // A browser may try the IPv6 address of `localhost` first. There may be none, but no other program must have it.
+            let other = match TcpListener::bind((Ipv6Addr::LOCALHOST, port)) {
+                Err(error) if error.kind() == ErrorKind::AddrInUse => continue,
+                other => other.ok(),
+            };
             return Self::new(Some(listener).into_iter().chain(other).collect(), format!("http://localhost:{port}/"));
         }
         bail!("the ports {COGNITO_PORTS:?} are in use: end the programs that use them, or sign in with --token")
@@ -84,8 +86,9 @@ impl Loopback {
             }
             sleep(Duration::from_millis(50));
         }
-        let minutes = timeout.as_secs() / 60;
-        Err(Failure::new(Exit::TimedOut, format!("nobody has signed in within {minutes} minutes")).into())
+        let reason =
+            format!("nobody has signed in within {} minutes: run `longshore login` again", timeout.as_secs() / 60);
+        Err(CommandError::new(Exit::NotSignedIn, reason).into())
     }
 }
 
@@ -174,7 +177,7 @@ mod tests {
         let answers = browser.join().expect("the browser has not panicked")?;
         assert!(answers[0].starts_with("HTTP/1.1 404") && answers[1].contains("You are signed in."), "{answers:?}");
         let error = loopback.wait("s", Duration::ZERO).unwrap_err();
-        assert_eq!(crate::exit::exit_of(&error), Exit::TimedOut);
+        assert_eq!(crate::exit::exit_code(&error), Exit::NotSignedIn);
         Ok(())
     }
 }

@@ -6,7 +6,7 @@
 //! | `profiles` | the file with the deployments that the user has signed in to |
 //! | `session` | the tokens of a user, and their renewal |
 //! | `discovery` | the sign-in of a deployment, and the endpoints of its issuer |
-//! | `loopback` | the browser's way back to the command |
+//! | `loopback` | the server that receives the redirect of the sign-in |
 //! | `login` | `login` and `logout` |
 
 mod discovery;
@@ -19,4 +19,3 @@ mod session;
 pub use login::{LoginOptions, LogoutOptions, login, logout};
 pub use loopback::COGNITO_PORTS;
 pub use options::ConnectionOptions;
-pub(crate) use session::Session;

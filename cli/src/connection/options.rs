@@ -1,18 +1,18 @@
 //! The options of every command that calls the API, and the order in which a deployment is found.
 
 use std::env;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 
-use super::profiles::{self, DEFAULT, Profiles};
+use super::profiles::{self, DEFAULT, Profile, Profiles};
 use super::session::Session;
-use crate::api::Api;
-use crate::exit::{Exit, Failure};
+use crate::api::{Api, check_secure};
+use crate::exit::{CommandError, Exit};
 use crate::local_stack::LocalStack;
 
 /// Environment variable of the default for `--api-url`.
-const API_URL: &str = "LONGSHORE_API_URL";
+pub(super) const API_URL: &str = "LONGSHORE_API_URL";
 /// Environment variable of the default for `--token`.
 const TOKEN: &str = "LONGSHORE_TOKEN";
 /// Environment variable of the default for `--profile`.
@@ -23,13 +23,13 @@ const PROFILE: &str = "LONGSHORE_PROFILE";
 #[command(next_help_heading = "Deployment")]
 pub struct ConnectionOptions {
     /// Root URL of the API: the stack's output ApiUrl [env: LONGSHORE_API_URL] [default: the local stack of the checkout,
-    /// else that of the profile]
+    /// or else the profile `default`]
     #[arg(long, value_name = "URL", global = true)]
     api_url: Option<String>,
     /// Token for the API [env: LONGSHORE_TOKEN] [default: that of the local stack or the profile]
     #[arg(long, value_name = "TOKEN", global = true)]
     token: Option<String>,
-    /// Deployment that `longshore login` has signed in to [env: LONGSHORE_PROFILE] [default: default]
+    /// Profile of a deployment that `longshore login` has signed in to [env: LONGSHORE_PROFILE]
     #[arg(long, value_name = "NAME", global = true, conflicts_with = "api_url")]
     profile: Option<String>,
 }
@@ -46,57 +46,98 @@ impl ConnectionOptions {
     /// # Errors
     /// If there is no deployment.
     pub fn api(&self, local_user: Option<&str>) -> Result<Api> {
-        let token = self.token.as_deref().filter(|token| !token.is_empty());
+        let given = [("--api-url", &self.api_url), ("--token", &self.token), ("--profile", &self.profile)];
+        if let Some((name, _)) = given.iter().find(|(_, value)| value.as_deref() == Some("")) {
+            let reason = format!("{name} is empty: is a variable of your shell not set?");
+            return Err(CommandError::new(Exit::Usage, reason).into());
+        }
+        let token = self.token.clone().or_else(|| variable(TOKEN));
+        let deployment = self.deployment(&variable, local_user, token.is_none())?;
+        Ok(match (token, deployment) {
+            (Some(token), deployment) => Api::new(checked(deployment.url())?, Some(&token)),
+            (None, Deployment::Url(url)) => Api::new(checked(&url)?, None),
+            (None, Deployment::Local { url, token }) => Api::new(checked(&url)?, token.as_deref()),
+            (None, Deployment::Profile(name, path, profile)) => {
+                let url = checked(&profile.api_url)?.to_owned();
+                Api::signed_in(&url, Box::new(Session::new(&name, path, *profile)))
+            }
+        })
+    }
+
+    /// Returns the first deployment of: `--api-url`, `--profile`, their variables, the local stack, the profile `default`.
+    fn deployment(
+        &self,
+        variable: &dyn Fn(&str) -> Option<String>,
+        local_user: Option<&str>,
+        signs_in: bool,
+    ) -> Result<Deployment> {
         let url = self.api_url.clone().or_else(|| variable(API_URL).filter(|_| self.profile.is_none()));
-        if let Some(url) = url.filter(|url| !url.is_empty()) {
-            let of_machine = variable(TOKEN);
-            return Ok(Api::new(&url, token.or(of_machine.as_deref())));
+        if let Some(url) = url {
+            return Ok(Deployment::Url(url));
         }
         let named = self.profile.clone().or_else(|| variable(PROFILE));
         if named.is_none()
-            && let Some((url, own)) = local(&env::current_dir()?, local_user, token.is_none())?
+            && let Some(local) = local(&env::current_dir()?, local_user, signs_in)?
         {
-            return Ok(Api::new(&url, token.or(own.as_deref())));
+            return Ok(local);
         }
         let name = named.unwrap_or_else(|| DEFAULT.to_owned());
         let path = profiles::path()?;
         let profiles = Profiles::read(&path)?;
         let profile = profiles.get(&name).cloned().ok_or_else(|| unknown(&name, &profiles))?;
-        Ok(match token {
-            Some(token) => Api::new(&profile.api_url, Some(token)),
-            None => Api::signed_in(&profile.api_url.clone(), Session::new(&name, path, profile)),
-        })
+        Ok(Deployment::Profile(name, path, Box::new(profile)))
     }
 }
 
-/// Returns the URL of the running local stack of a checkout, and a token; `None` outside of a checkout.
-fn local(folder: &Path, user: Option<&str>, signs_in: bool) -> Result<Option<(String, Option<String>)>> {
+/// A deployment, and how it was found.
+enum Deployment {
+    Url(String),
+    Local { url: String, token: Option<String> },
+    Profile(String, PathBuf, Box<Profile>),
+}
+
+impl Deployment {
+    fn url(&self) -> &str {
+        match self {
+            Self::Url(url) | Self::Local { url, .. } => url,
+            Self::Profile(_, _, profile) => &profile.api_url,
+        }
+    }
+}
+
+fn checked(url: &str) -> Result<&str> {
+    check_secure(url).map(|()| url)
+}
+
+/// Returns the running local stack of a checkout, with a token; `None` outside of a checkout.
+fn local(folder: &Path, user: Option<&str>, signs_in: bool) -> Result<Option<Deployment>> {
     let Some(stack) = LocalStack::find(folder)? else { return Ok(None) };
     let token = match user {
         _ if !signs_in => None,
-        Some(user) => stack.token_of(user)?,
+        Some(user) => {
+            let none = || format!("the local stack has no user {user}: pass --token");
+            Some(stack.token_of(user)?.ok_or_else(|| CommandError::new(Exit::NotSignedIn, none()))?)
+        }
         None => stack.first_token()?,
     };
-    Ok(Some((stack.api_url, token)))
+    Ok(Some(Deployment::Local { url: stack.api_url, token }))
 }
 
-fn unknown(name: &str, profiles: &Profiles) -> Failure {
+fn unknown(name: &str, profiles: &Profiles) -> CommandError {
     let names: Vec<_> = profiles.names().collect();
-    let message = if names.is_empty() {
+    let message = if name == DEFAULT && names.is_empty() {
         format!(
-            "there is no deployment: sign in with `longshore login --api-url URL`, or set {API_URL} and {TOKEN}; in a checkout, \
-             `cargo xtask up` starts a local one"
+            "there is no deployment: sign in with `longshore login --api-url URL`, or set {API_URL} and {TOKEN}; in a \
+             checkout, `cargo xtask up` starts a local one"
         )
     } else {
-        format!(
-            "there is no profile {name}, only {}: pass --profile, or sign in with `longshore login`",
-            names.join(", ")
-        )
+        let others = if names.is_empty() { String::new() } else { format!("; there are: {}", names.join(", ")) };
+        format!("there is no profile {name}: create it with `longshore login --profile {name} --api-url URL`{others}")
     };
-    Failure::new(Exit::Usage, message)
+    CommandError::new(Exit::Usage, message)
 }
 
 /// Returns the value of a variable that is set and not empty.
-fn variable(name: &str) -> Option<String> {
+pub(super) fn variable(name: &str) -> Option<String> {
     env::var(name).ok().filter(|value| !value.is_empty())
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::env;
-use std::fs;
+use std::fs::{self, File};
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
@@ -30,18 +30,18 @@ pub(super) struct Profile {
     pub(super) sign_in: Option<SignIn>,
     /// The tokens. `None` for an open API, and after a sign-out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) tokens: Option<Tokens>,
+    pub(super) tokens: Option<StoredTokens>,
 }
 
 /// The tokens of a user.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Tokens {
+pub(super) struct StoredTokens {
     /// The token for the API.
     pub(super) token: String,
-    /// Seconds since 1970 when the token expires. `None` if that is not known.
+    /// Seconds since 1970 from which on the token is renewed. `None` if its end is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) expires_at: Option<u64>,
+    pub(super) renew_at: Option<u64>,
     /// The token that renews it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) refresh_token: Option<String>,
@@ -77,15 +77,22 @@ impl Profiles {
         self.0.keys().map(String::as_str)
     }
 
-    /// Sets one profile in the file. Of two commands at once, the later one wins, and no reader sees half a file.
+    /// Sets one profile in the file.
+    ///
+    /// # Errors
+    /// If it cannot be written.
     pub(super) fn set(path: &Path, name: &str, profile: Profile) -> Result<()> {
+        let _lock = lock(path)?;
+        Self::set_locked(path, name, profile)
+    }
+
+    /// Sets one profile in the file, which the caller has locked. No reader sees half a file.
+    pub(super) fn set_locked(path: &Path, name: &str, profile: Profile) -> Result<()> {
         let mut profiles = Self::read(path)?;
         profiles.0.insert(name.to_owned(), profile);
         let write = || {
-            let folder = path.parent().unwrap_or(Path::new("."));
-            fs::create_dir_all(folder)?;
             // A temporary file can be read by its owner only.
-            let mut file = NamedTempFile::new_in(folder)?;
+            let mut file = NamedTempFile::new_in(path.parent().unwrap_or(Path::new(".")))?;
             serde_json::to_writer_pretty(&mut file, &profiles)?;
             file.flush()?;
             file.persist(path)?;
@@ -95,12 +102,30 @@ impl Profiles {
     }
 }
 
+impl Profile {
+    /// Returns true if the other one has the same deployment and sign-in.
+    pub(super) fn is_same_deployment(&self, other: &Self) -> bool {
+        self.api_url == other.api_url && self.sign_in == other.sign_in
+    }
+}
+
+/// Waits until no other command changes the file. The lock ends with the value, or the process.
+pub(super) fn lock(path: &Path) -> Result<File> {
+    let lock = || {
+        fs::create_dir_all(path.parent().unwrap_or(Path::new(".")))?;
+        let file = File::options().create(true).append(true).open(path.with_extension("lock"))?;
+        file.lock()?;
+        Ok::<_, std::io::Error>(file)
+    };
+    lock().with_context(|| format!("cannot lock {}", path.display()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn profile(url: &str) -> Profile {
-        let tokens = Tokens { token: "t".to_owned(), expires_at: Some(7), refresh_token: None };
+        let tokens = StoredTokens { token: "t".to_owned(), renew_at: Some(7), refresh_token: None };
         Profile { api_url: url.to_owned(), sign_in: None, tokens: Some(tokens) }
     }
 

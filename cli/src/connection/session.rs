@@ -6,16 +6,18 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, Result};
 use serde::Deserialize;
+use serde_json::Value;
 use ureq::Agent;
 
 use super::discovery::{SignIn, TokenKind};
-use super::profiles::{Profile, Profiles, Tokens};
-use crate::exit::{Exit, Failure};
+use super::profiles::{self, Profile, Profiles, StoredTokens};
+use crate::api::{Tokens, Transient};
+use crate::exit::{CommandError, Exit};
 
 /// Seconds before its end in which a token is renewed: longer than a call takes.
 const RENEWAL_SECONDS: u64 = 120;
 
-/// A signed-in user of a deployment.
+/// A signed-in user of a deployment. Commands that run at once share the tokens by the file of profiles.
 pub(crate) struct Session {
     /// Name of the profile, and path of the file that has it.
     name: String,
@@ -34,14 +36,35 @@ pub(super) struct TokenResponse {
 
 impl TokenResponse {
     /// Returns the tokens for the API. A renewal without a new refresh token keeps the one that was used.
-    pub(super) fn tokens(self, kind: TokenKind, now: u64, used: Option<String>) -> Result<Tokens> {
+    pub(super) fn tokens(self, kind: TokenKind, now: u64, used: Option<String>) -> Result<StoredTokens> {
         let token = match kind {
             TokenKind::Access => self.access_token,
             TokenKind::Id => self.id_token,
         };
         let token = token.context("the issuer returned no token for the API")?;
-        let expires_at = self.expires_in.map(|seconds| now + seconds);
-        Ok(Tokens { token, expires_at, refresh_token: self.refresh_token.or(used) })
+        // A token that is valid for a few minutes only is not renewed before every call.
+        let renew_at = self.expires_in.map(|seconds| now + seconds.saturating_sub(RENEWAL_SECONDS).max(seconds / 2));
+        Ok(StoredTokens { token, renew_at, refresh_token: self.refresh_token.or(used) })
+    }
+}
+
+impl Tokens for Session {
+    fn token(&self, agent: &Agent) -> Result<Option<String>> {
+        let mut profile = self.profile.lock().unwrap_or_else(PoisonError::into_inner);
+        match &profile.tokens {
+            Some(tokens) if tokens.renew_at.is_some_and(|at| at <= now()) => {
+                let expired = tokens.token.clone();
+                self.renew(agent, &mut profile, &expired)?.map(Some).ok_or_else(|| self.ended())
+            }
+            Some(tokens) => Ok(Some(tokens.token.clone())),
+            None if profile.sign_in.is_some() => Err(self.ended()),
+            None => Ok(None),
+        }
+    }
+
+    fn renewed(&self, agent: &Agent, refused: &str) -> Result<Option<String>> {
+        let mut profile = self.profile.lock().unwrap_or_else(PoisonError::into_inner);
+        self.renew(agent, &mut profile, refused)
     }
 }
 
@@ -51,46 +74,55 @@ impl Session {
         Self { name: name.to_owned(), path, profile: Mutex::new(profile) }
     }
 
-    /// Returns a token that is valid for the next call; `None` if the API is open.
-    ///
-    /// # Errors
-    /// If the user has to sign in again.
-    pub(crate) fn token(&self, agent: &Agent) -> Result<Option<String>> {
-        let mut profile = self.profile.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(tokens) = &profile.tokens else { return Ok(None) };
-        if tokens.expires_at.is_none_or(|end| now() + RENEWAL_SECONDS < end) {
-            return Ok(Some(tokens.token.clone()));
+    /// Returns a token in place of `old`: the one that another command has stored, or a new one. `None` without a
+    /// refresh token.
+    fn renew(&self, agent: &Agent, profile: &mut Profile, old: &str) -> Result<Option<String>> {
+        // A refresh token may be valid for one use. Of commands at once, only one renews.
+        let lock = profiles::lock(&self.path).ok();
+        let stored = Profiles::read(&self.path)?.get(&self.name).cloned();
+        let stored = stored.filter(|stored| stored.is_same_deployment(profile)).ok_or_else(|| self.ended())?;
+        *profile = stored;
+        let Some(tokens) = profile.tokens.clone() else { return Err(self.ended()) };
+        if tokens.token != old {
+            return Ok(Some(tokens.token));
         }
-        let Some((sign_in, refresh)) = profile.sign_in.clone().zip(tokens.refresh_token.clone()) else {
-            return Err(self.ended());
-        };
-        let tokens = self.renew(agent, &sign_in, refresh)?;
-        let token = tokens.token.clone();
-        profile.tokens = Some(tokens);
-        Profiles::set(&self.path, &self.name, profile.clone())?;
+        let Some((sign_in, refresh)) = profile.sign_in.clone().zip(tokens.refresh_token) else { return Ok(None) };
+        let renewed = self.request(agent, &sign_in, refresh)?;
+        let token = renewed.token.clone();
+        profile.tokens = Some(renewed);
+        if let Err(error) = Profiles::set_locked(&self.path, &self.name, profile.clone()) {
+            eprintln!("warning: the renewed token is not stored, so the next command may need a sign-in: {error:#}");
+        }
+        drop(lock);
         Ok(Some(token))
     }
 
-    fn renew(&self, agent: &Agent, sign_in: &SignIn, refresh: String) -> Result<Tokens> {
+    fn request(&self, agent: &Agent, sign_in: &SignIn, refresh: String) -> Result<StoredTokens> {
         let form = [("grant_type", "refresh_token"), ("client_id", &sign_in.client_id), ("refresh_token", &refresh)];
         let endpoint = sign_in.endpoints(agent)?.token_endpoint;
-        let mut response =
-            agent.post(&endpoint).send_form(form).with_context(|| format!("{endpoint} does not respond"))?;
-        if response.status().is_client_error() {
+        let unavailable = |reason: String| Transient(format!("{endpoint} does not renew the sign-in: {reason}"));
+        let mut response = agent.post(&endpoint).send_form(form).map_err(|error| unavailable(error.to_string()))?;
+        let text = response.body_mut().read_to_string().map_err(|error| unavailable(error.to_string()))?;
+        if is_final(&text) {
             return Err(self.ended());
         }
-        let text = response.body_mut().read_to_string()?;
-        let answer: TokenResponse = serde_json::from_str(&text)
-            .with_context(|| format!("{endpoint} returned {} and no tokens", response.status()))?;
+        let answer: TokenResponse =
+            serde_json::from_str(&text).map_err(|_| unavailable(format!("it answers {}", response.status())))?;
         answer.tokens(sign_in.token, now(), Some(refresh))
     }
 
     fn ended(&self) -> anyhow::Error {
-        let profile =
-            if self.name == super::profiles::DEFAULT { String::new() } else { format!(" --profile {}", self.name) };
-        Failure::new(Exit::SignIn, format!("your session has ended: sign in again with `longshore login{profile}`"))
-            .into()
+        let named = if self.name == profiles::DEFAULT { String::new() } else { format!(" --profile {}", self.name) };
+        let reason = format!("you are signed out, or the session has ended: sign in with `longshore login{named}`");
+        CommandError::new(Exit::NotSignedIn, reason).into()
     }
+}
+
+/// Returns true for an error after which the user has to sign in again (RFC 6749, 5.2).
+fn is_final(answer: &str) -> bool {
+    let answer: Value = serde_json::from_str(answer).unwrap_or_default();
+    let last = ["invalid_grant", "invalid_request", "invalid_client", "unauthorized_client", "unsupported_grant_type"];
+    answer["error"].as_str().is_some_and(|error| last.contains(&error))
 }
 
 /// Returns the seconds since 1970.
@@ -102,20 +134,64 @@ pub(super) fn now() -> u64 {
 mod tests {
     use super::*;
 
+    fn answer(refresh: Option<&str>, expires_in: u64) -> TokenResponse {
+        let text = |text: &str| Some(text.to_owned());
+        TokenResponse {
+            access_token: text("a"),
+            id_token: text("i"),
+            refresh_token: refresh.map(str::to_owned),
+            expires_in: Some(expires_in),
+        }
+    }
+
     #[test]
     fn a_renewal_keeps_the_refresh_token_unless_there_is_a_new_one() -> Result<()> {
-        let answer = |refresh: Option<&str>| TokenResponse {
-            access_token: Some("a".to_owned()),
-            id_token: Some("i".to_owned()),
-            refresh_token: refresh.map(str::to_owned),
-            expires_in: Some(60),
-        };
         let used = || Some("old".to_owned());
-        let kept = answer(None).tokens(TokenKind::Access, 1_000, used())?;
-        let expected = Tokens { token: "a".to_owned(), expires_at: Some(1_060), refresh_token: used() };
+        let kept = answer(None, 3_600).tokens(TokenKind::Access, 1_000, used())?;
+        let expected = StoredTokens { token: "a".to_owned(), renew_at: Some(4_480), refresh_token: used() };
         assert_eq!(kept, expected);
-        let rotated = answer(Some("new")).tokens(TokenKind::Id, 1_000, used())?;
+        let rotated = answer(Some("new"), 60).tokens(TokenKind::Id, 1_000, used())?;
         assert_eq!((rotated.token.as_str(), rotated.refresh_token.as_deref()), ("i", Some("new")));
+        assert_eq!(rotated.renew_at, Some(1_030), "half of a short life");
+        Ok(())
+    }
+
+    #[test]
+    fn only_a_final_error_ends_the_session() {
+        assert!(is_final(r#"{"error":"invalid_grant"}"#));
+        for answer in ["", "<html>", r#"{"error":"temporarily_unavailable"}"#, r#"{"access_token":"a"}"#] {
+            assert!(!is_final(answer), "{answer}");
+        }
+    }
+
+    #[test]
+    fn a_token_of_another_command_is_used_and_a_sign_out_is_final() -> Result<()> {
+        let folder = tempfile::tempdir()?;
+        let path = folder.path().join("profiles.json");
+        let tokens = |token: &str, renew_at| StoredTokens { token: token.to_owned(), renew_at, refresh_token: None };
+        let sign_in = SignIn {
+            issuer: "https://issuer.example".to_owned(),
+            client_id: "c".to_owned(),
+            scope: String::new(),
+            token: TokenKind::Access,
+            hosted_page: None,
+        };
+        let profile = |url: &str, tokens: Option<StoredTokens>| Profile {
+            api_url: url.to_owned(),
+            sign_in: Some(sign_in.clone()),
+            tokens,
+        };
+        let url = "https://a.example";
+        let session = Session::new("p", path.clone(), profile(url, Some(tokens("old", Some(1)))));
+        let agent = crate::api::agent("http://localhost");
+        Profiles::set(&path, "p", profile(url, Some(tokens("new", None))))?;
+        assert_eq!(session.token(&agent)?.as_deref(), Some("new"));
+        for other in [profile(url, None), profile("https://b.example", Some(tokens("other", None)))] {
+            let session = Session::new("p", path.clone(), profile(url, Some(tokens("old", Some(1)))));
+            Profiles::set(&path, "p", other)?;
+            let error = session.token(&agent).unwrap_err();
+            assert_eq!(crate::exit::exit_code(&error), Exit::NotSignedIn);
+        }
         Ok(())
     }
 }

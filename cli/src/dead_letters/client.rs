@@ -38,13 +38,13 @@ impl Client {
 
     pub(super) fn replay(&self, dead_letter: &str) -> Result<ReplayResponse> {
         let path = format!("/api/dead-letters/{dead_letter}/replay");
-        Ok(ReplayResponse::deserialize(self.0.post_json(&path, None, "replaying the dead letter")?)?)
+        Ok(ReplayResponse::deserialize(self.0.post(&path, None, "replaying the dead letter")?)?)
     }
 
     pub(super) fn replay_job(&self, job: &str) -> Result<ReplayResponse> {
         let request = json!({ "jobId": job });
         let action = "replaying the dead letters";
-        Ok(ReplayResponse::deserialize(self.0.post_json("/api/dead-letters/replay", Some(&request), action)?)?)
+        Ok(ReplayResponse::deserialize(self.0.post("/api/dead-letters/replay", Some(&request), action)?)?)
     }
 
     pub(super) fn discard(&self, dead_letter: &str) -> Result<()> {

@@ -1,7 +1,6 @@
-//! An import: its options, its expected result, and its file with the properties that an upload needs and an
-//! independent count of its rows.
+//! An import: its options, its expected result, and its file with an independent count of its rows.
 
-use crate::api::{ImportOptions, LocalFile, Mode};
+use crate::api::{ImportOptions, Mode};
 use anyhow::{Context, Result};
 use serde::Deserialize;
 use std::collections::BTreeSet;
@@ -46,10 +45,6 @@ pub struct Expected {
 pub struct Source {
     /// Path as given.
     pub path: PathBuf,
-    /// File name.
-    pub name: String,
-    /// Media type.
-    pub content_type: &'static str,
     /// Size.
     pub size_bytes: u64,
     /// Number of rows as counted by the csv crate, or of lines that are not blank.
@@ -63,20 +58,11 @@ impl Source {
     /// If it cannot be read.
     pub fn read(path: &Path) -> Result<Self> {
         let open = || File::open(path).with_context(|| format!("cannot read {}", path.display()));
-        let name = path.file_name().context("the file has no name")?.to_string_lossy().into_owned();
+        let name = path.file_name().context("the file has no name")?.to_string_lossy();
         let json_lines = name.ends_with(".jsonl") || name.ends_with(".ndjson");
-        let (content_type, items) = if json_lines {
-            ("application/x-ndjson", count_lines(BufReader::new(open()?))?)
-        } else {
-            ("text/csv", count_rows(open()?)?)
-        };
+        let items = if json_lines { count_lines(BufReader::new(open()?))? } else { count_rows(open()?)? };
         let size_bytes = fs::metadata(path)?.len();
-        Ok(Self { path: path.to_owned(), name, content_type, size_bytes, items })
-    }
-
-    /// The properties that an upload needs.
-    pub(super) fn file(&self) -> LocalFile<'_> {
-        LocalFile { path: &self.path, name: &self.name, content_type: self.content_type, size_bytes: self.size_bytes }
+        Ok(Self { path: path.to_owned(), size_bytes, items })
     }
 }
 

@@ -3,7 +3,7 @@
 
 use super::plan::{Expected, Plan};
 use super::{report, show, verify};
-use crate::api::{Api, Job};
+use crate::api::{Api, Job, LocalFile};
 use crate::watch::Watch;
 use anyhow::{Result, bail, ensure};
 use indicatif::{DecimalBytes, HumanCount};
@@ -45,7 +45,7 @@ impl Import<'_> {
             DecimalBytes(plan.source.size_bytes),
             plan.dataset,
         );
-        let file_guid = api.upload(&plan.source.file())?;
+        let file_guid = api.upload(&LocalFile::open(&plan.source.path)?)?;
         on_created(Created::Upload(&file_guid))?;
         let job_url = api.create_job(&file_guid, plan.import_options()?, "normal")?;
         on_created(Created::Job(&job_url))?;
@@ -72,7 +72,7 @@ fn until_end(api: &Api, url: &str) -> Result<Job> {
         last = Some(job.clone());
         Ok(())
     };
-    Ok(Watch { api, url, timeout: None, noun: "rows" }.until_end(&mut observe)?.job)
+    Ok(Watch { api, url, timeout: None }.until_end(&mut observe)?.job)
 }
 
 /// Checks the invariants of one document, and of two consecutive ones.

@@ -1,8 +1,8 @@
 //! The options of `jobs`, and each action.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use clap::Subcommand;
 use serde_json::{Value, json};
 
@@ -11,14 +11,14 @@ use super::list::{self, Filter};
 use crate::api::Api;
 use crate::connection::ConnectionOptions;
 use crate::documents;
-use crate::exit::{Exit, JOB_CODES};
-use crate::submit::download::save;
-use crate::submit::input::Input;
-use crate::submit::wait::{Created, WaitOptions};
+use crate::exit::{CODES, Exit, JOB_CODES};
+use crate::submit::download::{self, save};
+use crate::submit::upload;
+use crate::submit::wait::{WaitOptions, WatchOptions};
 
 /// Options of `jobs`.
 #[derive(clap::Args)]
-#[command(after_help = JOB_CODES)]
+#[command(after_help = CODES)]
 pub struct Options {
     #[command(flatten)]
     connection: ConnectionOptions,
@@ -37,19 +37,30 @@ enum Action {
         json: bool,
     },
     /// Print a job as JSON
-    Get { job: String },
+    Get {
+        /// Id of the job
+        job: String,
+    },
     /// Wait for the end of a job, and show its progress
+    #[command(after_help = JOB_CODES)]
     Watch {
+        /// Id of the job
         job: String,
         #[command(flatten)]
-        wait: WaitOptions,
+        watch: WatchOptions,
     },
     /// Stop a job; what was processed stays processed
-    Cancel { job: String },
-    /// Run the failed and unprocessed items of a job again
+    Cancel {
+        /// Id of the job
+        job: String,
+    },
+    /// Retry the failed and unprocessed items of a job
+    #[command(after_help = JOB_CODES)]
     Retry(Retry),
     /// Remove what an import has written, and restore what it has overwritten
+    #[command(after_help = JOB_CODES)]
     Undo {
+        /// Id of the job
         job: String,
         /// Report what the undo would do, and write nothing
         #[arg(long)]
@@ -59,6 +70,7 @@ enum Action {
     },
     /// Write the failed items of a job with the reasons, as CSV
     Failures {
+        /// Id of the job
         job: String,
         /// File to write: a workbook if its name ends with .xlsx; `-` is standard output
         #[arg(long, short, value_name = "FILE", default_value = "-", hide_default_value = true)]
@@ -69,6 +81,7 @@ enum Action {
     },
     /// Write the outputs of the items, in the form that the job was created with
     Results {
+        /// Id of the job
         job: String,
         /// File to write; `-` is standard output
         #[arg(long, short, value_name = "FILE", default_value = "-", hide_default_value = true)]
@@ -76,17 +89,22 @@ enum Action {
     },
     /// Recount a job from its stored data; exit code 1 if anything differs
     Audit {
+        /// Id of the job
         job: String,
         /// Print the API's JSON
         #[arg(long)]
         json: bool,
     },
-    /// Remove a job with its files; records stay
-    Delete { job: String },
+    /// Delete a job and its files. Records stay; an import can no longer be undone
+    Delete {
+        /// Id of the job
+        job: String,
+    },
 }
 
 #[derive(clap::Args)]
 struct Retry {
+    /// Id of the job
     job: String,
     /// Corrected file of the failed items, as `failures` has written it
     #[arg(long, value_name = "FILE", conflicts_with_all = ["code", "field"])]
@@ -111,18 +129,24 @@ impl Options {
         match &self.action {
             Action::List { filter, json } => list::print(&filter.jobs(&api)?, *json)?,
             Action::Get { job } => documents::print(&api.get(&path(job, ""), "reading the job")?)?,
-            Action::Watch { job, wait } => return follow(&api, path(job, ""), wait),
+            Action::Watch { job, watch } => return watch.report(&watch.until_end(&api, &path(job, ""))?),
             Action::Cancel { job } => {
-                api.post_json(&path(job, "/cancel"), None, "canceling the job")?;
+                api.post(&path(job, "/cancel"), None, "canceling the job")?;
                 println!("{job}: is being canceled; `longshore jobs watch {job}` waits for its end");
             }
             Action::Retry(retry) => return retry.execute(&api),
             Action::Undo { job, preview, wait } => {
                 let request = json!({ "mode": if *preview { "validate" } else { "undo" } });
-                let created = api.post_json(&path(job, "/undo"), Some(&request), "creating the undo")?;
-                return follow(&api, self_of(&created), wait);
+                let created = api.post(&path(job, "/undo"), Some(&request), "creating the undo")?;
+                return wait.follow_and_report(&api, &self_link(&created)?);
             }
-            Action::Failures { job, output, json } => failures(&api, job, output, *json)?,
+            Action::Failures { job, json: true, .. } => {
+                documents::print(&api.get(&path(job, "/failures?limit=1000"), "reading the failures")?)?;
+            }
+            Action::Failures { job, output, json: false } => {
+                download::check(output)?;
+                download::failures(&api, job.trim(), output)?;
+            }
             Action::Results { job, output } => results(&api, job, output)?,
             Action::Audit { job, json } => {
                 return audit::report(&api.get(&path(job, "/audit"), "auditing the job")?, *json);
@@ -144,12 +168,21 @@ impl Retry {
                 request[name] = value.as_str().into();
             }
         }
-        if let Some(file) = &self.corrected {
-            let input = Input::open(file, None, "failed.csv")?;
-            request["fileGuid"] = input.upload(api, &format!("retry {}", self.job))?.into();
-        }
-        let job = api.post_json(&path(&self.job, "/retry"), Some(&request), "retrying the job")?;
-        follow(api, self_of(&job), &self.wait)
+        let action = "retrying the job";
+        let target = path(&self.job, "/retry");
+        let job = match &self.corrected {
+            None => api.post(&target, Some(&request), action)?,
+            Some(file) => {
+                let file = upload::open(file, None, "failed.csv")?;
+                let retry = |id: &str| {
+                    let mut request = request.clone();
+                    request["fileGuid"] = id.into();
+                    api.post(&target, Some(&request), action)
+                };
+                upload::upload_for(api, &file, retry)?
+            }
+        };
+        self.wait.follow_and_report(api, &self_link(&job)?)
     }
 }
 
@@ -158,27 +191,11 @@ fn path(job: &str, rest: &str) -> String {
     format!("{}{rest}", documents::path("/api/jobs", job))
 }
 
-fn self_of(job: &Value) -> String {
-    job["links"]["self"].as_str().unwrap_or_default().to_owned()
+fn self_link(job: &Value) -> Result<String> {
+    Ok(job["links"]["self"].as_str().context("the answer has no links.self")?.to_owned())
 }
 
-/// Waits for the end of a job, unless the options say otherwise.
-fn follow(api: &Api, url: String, wait: &WaitOptions) -> Result<Exit> {
-    match wait.follow(api, &Created { url, noun: "items" })? {
-        Some(ended) => wait.report(&ended, "items"),
-        None => Ok(Exit::Success),
-    }
-}
-
-fn failures(api: &Api, job: &str, output: &std::path::Path, as_json: bool) -> Result<()> {
-    if as_json {
-        return documents::print(&api.get(&path(job, "/failures?limit=1000"), "reading the failures")?);
-    }
-    let format = if output.extension().is_some_and(|end| end == "xlsx") { "xlsx" } else { "csv" };
-    save(api.file(&path(job, &format!("/failures?format={format}")), "reading the failures")?, output)
-}
-
-fn results(api: &Api, job: &str, output: &std::path::Path) -> Result<()> {
+fn results(api: &Api, job: &str, output: &Path) -> Result<()> {
     let document = api.get(&path(job, "/output"), "reading the result")?;
     match document["files"]["results"]["href"].as_str() {
         Some(href) => save(api.file(href, "downloading the results")?, output),

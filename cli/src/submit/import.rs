@@ -1,16 +1,17 @@
 //! `import`: a file, or standard input, into a dataset.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use anyhow::Result;
 use serde_json::{Map, Value, json};
 
-use super::download;
-use super::input::Input;
 use super::options::{object, pair};
 use super::wait::WaitOptions;
+use super::{download, upload};
 use crate::connection::ConnectionOptions;
 use crate::exit::{Exit, JOB_CODES};
+use crate::output::printable;
 
 /// Options of `import`.
 #[derive(clap::Args)]
@@ -30,19 +31,19 @@ pub struct ImportOptions {
     /// JSON Schema that every row must satisfy
     #[arg(long, value_name = "FILE")]
     schema: Option<PathBuf>,
-    /// Property of a column, such as Preis=price; repeat it for each column
+    /// Map a column to a property, such as Preis=price; repeatable
     #[arg(long = "column", value_name = "COLUMN=PROPERTY", value_parser = pair)]
     columns: Vec<(String, String)>,
-    /// Column that is left out; repeat it for each
+    /// Ignore this column; repeatable
     #[arg(long, value_name = "COLUMN")]
-    leave_out: Vec<String>,
+    ignore_column: Vec<String>,
     /// Further options of the import as a JSON object, or @FILE with it, such as '{"decimalSeparator":","}'
     #[arg(long, value_name = "JSON")]
     options: Option<String>,
     #[command(flatten)]
     reading: ReadingOptions,
     /// Write the rows that fail to this file: a workbook if its name ends with .xlsx, else CSV
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "no_wait")]
     failures: Option<PathBuf>,
     #[command(flatten)]
     shared: SharedOptions,
@@ -52,10 +53,10 @@ pub struct ImportOptions {
     connection: ConnectionOptions,
 }
 
-/// How a file is read. What is not given is detected.
+/// Reading options; absent ones are detected.
 #[derive(clap::Args)]
 pub(super) struct ReadingOptions {
-    /// Name of the file: its end tells the format [default: that of the file, or standard-input.csv]
+    /// File name for the API; its extension selects the format [default: that of the file, or standard-input.csv]
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
     /// Format: csv or jsonl [default: by the name]
@@ -81,12 +82,12 @@ pub(super) struct SharedOptions {
     /// Priority of the job
     #[arg(long, value_name = "PRIORITY", value_parser = ["high", "normal", "low"])]
     priority: Option<String>,
-    /// Metadata of the job, such as source=crm; repeat it for each
+    /// Metadata of the job, such as source=crm; repeatable
     #[arg(long, value_name = "NAME=VALUE", value_parser = pair)]
     metadata: Vec<(String, String)>,
-    /// Time limit of the job in seconds, after which it is stopped
-    #[arg(long, value_name = "SECONDS")]
-    time_limit: Option<u64>,
+    /// Time limit of the job, such as 90, 15m or 2h, after which it is stopped
+    #[arg(long, value_name = "TIME", value_parser = super::options::duration)]
+    time_limit: Option<Duration>,
 }
 
 impl ReadingOptions {
@@ -121,8 +122,8 @@ impl SharedOptions {
             request["metadata"] =
                 self.metadata.iter().map(|(name, value)| (name.clone(), Value::from(value.as_str()))).collect();
         }
-        if let Some(seconds) = self.time_limit {
-            request["timeoutSeconds"] = seconds.into();
+        if let Some(limit) = self.time_limit {
+            request["timeoutSeconds"] = limit.as_secs().into();
         }
     }
 }
@@ -133,36 +134,48 @@ impl ImportOptions {
     /// # Errors
     /// If the API refuses it.
     pub fn execute(&self) -> Result<Exit> {
+        self.failures.as_deref().map_or(Ok(()), download::check)?;
         let api = self.connection.api(None)?;
-        let options = self.job_options()?;
-        let input = Input::open(&self.file, self.reading.name(), "standard-input.csv")?;
-        let mut request = json!({ "jobType": "import", "options": options });
+        let mut request = json!({ "jobType": "import", "options": self.job_options()? });
         if let Some(reading) = self.reading.request() {
             request["reading"] = reading;
         }
         self.shared.add_to(&mut request);
-        request["fileGuid"] = input.upload(&api, &request.to_string())?.into();
-        let Some(ended) = self.wait.create(&api, &request, "rows")? else { return Ok(Exit::Success) };
+        let file = upload::open(&self.file, self.reading.name(), "standard-input.csv")?;
+        let create = |id: &str| {
+            let mut request = request.clone();
+            request["fileGuid"] = id.into();
+            api.create(&request)
+        };
+        let url = upload::upload_for(&api, &file, create)?;
+        let Some(ended) = self.wait.follow(&api, &url)? else { return Ok(Exit::Success) };
+        let exit = self.wait.watch.report(&ended)?;
         if let Some(file) = self.failures.as_deref().filter(|_| ended.job.counts.failed > 0) {
-            let format = if file.extension().is_some_and(|end| end == "xlsx") { "xlsx" } else { "csv" };
-            let path = format!("/api/jobs/{}/failures?format={format}", ended.job.job_id);
-            download::save(api.file(&path, "reading the failures")?, file)?;
-            eprintln!("  The failed rows are in {}", file.display());
+            // The exit code stays that of the job.
+            match download::failures(&api, &ended.job.job_id, file) {
+                Ok(()) => eprintln!(
+                    "  The failed rows are in {0}; correct them, then run `longshore jobs retry {1} --corrected {0}`",
+                    file.display(),
+                    ended.job.job_id
+                ),
+                Err(error) => eprintln!("error: the failed rows are not saved: {}", printable(&format!("{error:#}"))),
+            }
         }
-        self.wait.report(&ended, "rows")
+        Ok(exit)
     }
 
     fn job_options(&self) -> Result<Map<String, Value>> {
-        let mut options = self.options.as_deref().map(object).transpose()?.unwrap_or_default();
+        let mut options =
+            self.options.as_deref().map(|text| object("--options", text)).transpose()?.unwrap_or_default();
         options.insert("dataset".to_owned(), self.dataset.as_str().into());
         options.insert("key".to_owned(), self.key.as_str().into());
         options.insert("mode".to_owned(), self.mode.as_str().into());
         if let Some(schema) = &self.schema {
-            options.insert("schema".to_owned(), object(&format!("@{}", schema.display()))?.into());
+            options.insert("schema".to_owned(), object("--schema", &format!("@{}", schema.display()))?.into());
         }
         let mapped = self.columns.iter().map(|(column, property)| (column.clone(), Value::from(property.as_str())));
         let columns: Map<_, _> =
-            mapped.chain(self.leave_out.iter().map(|column| (column.clone(), Value::Null))).collect();
+            mapped.chain(self.ignore_column.iter().map(|column| (column.clone(), Value::Null))).collect();
         if !columns.is_empty() {
             options.insert("columns".to_owned(), columns.into());
         }

@@ -5,17 +5,17 @@
 //! | `import` | `import`: a file, or standard input, into a dataset |
 //! | `export` | `export`: a dataset to a file, or to standard output |
 //! | `run` | `run`: a job of any type |
-//! | `input` | the file that is sent, and its upload with a bar |
-//! | `options` | options in JSON, of the command line or of a file |
+//! | `upload` | the upload of a file, with a bar |
+//! | `options` | values of options: JSON, pairs, durations |
 //! | `wait` | the wait for the end, and the outcome |
 //! | `download` | files of a job, to a file or to standard output |
 
 pub(crate) mod download;
 mod export;
 mod import;
-pub(crate) mod input;
 mod options;
 mod run;
+pub(crate) mod upload;
 pub(crate) mod wait;
 
 pub use export::ExportOptions;

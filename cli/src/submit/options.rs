@@ -1,29 +1,37 @@
-//! Options in JSON, of the command line or of a file.
+//! Values of options: JSON of the command line or of a file, pairs, and durations.
 
 use std::fs;
 use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use serde_json::{Map, Value};
 
-use crate::exit::{Exit, Failure};
+use crate::exit::{CommandError, Exit};
 
-/// Reads a JSON object: the text itself, or with `@` a file that has it.
-pub(crate) fn object(text: &str) -> Result<Map<String, Value>> {
-    match json(text)? {
+/// Reads a JSON object: the text of this option itself, or with `@` a file that has it.
+pub(crate) fn object(option: &str, text: &str) -> Result<Map<String, Value>> {
+    match json(option, text)? {
         Value::Object(object) => Ok(object),
-        other => Err(Failure::new(Exit::Usage, format!("a JSON object is expected, not {other}")).into()),
+        _ => Err(CommandError::new(
+            Exit::Usage,
+            format!("{option}: this is not a JSON object, such as '{{\"name\": 1}}'"),
+        )
+        .into()),
     }
 }
 
-/// Reads JSON: the text itself, or with `@` a file that has it.
-pub(crate) fn json(text: &str) -> Result<Value> {
-    let text = match text.strip_prefix('@') {
-        Some(path) => fs::read_to_string(path).with_context(|| format!("cannot read {path}"))?,
-        None => text.to_owned(),
+/// Reads JSON: the text of this option itself, or with `@` a file that has it.
+pub(crate) fn json(option: &str, text: &str) -> Result<Value> {
+    let usage = |reason: String| CommandError::new(Exit::Usage, reason);
+    let (name, text) = match text.strip_prefix('@') {
+        Some(path) => {
+            let text =
+                fs::read_to_string(path).map_err(|error| usage(format!("{option}: cannot read {path}: {error}")))?;
+            (path, text)
+        }
+        None => (option, text.to_owned()),
     };
-    serde_json::from_str(&text)
-        .map_err(|error| Failure::new(Exit::Usage, format!("no valid JSON: {error}; write '{{…}}', or @FILE")).into())
+    Ok(serde_json::from_str(&text).map_err(|error| usage(format!("{name}: invalid JSON: {error}")))?)
 }
 
 /// Reads `NAME=VALUE`. For clap.
@@ -69,9 +77,9 @@ mod tests {
         let folder = tempfile::tempdir()?;
         let path = folder.path().join("options.json");
         fs::write(&path, r#"{"a": 1}"#)?;
-        assert_eq!(object(&format!("@{}", path.display()))?, object(r#"{"a":1}"#)?);
+        assert_eq!(object("o", &format!("@{}", path.display()))?, object("o", r#"{"a":1}"#)?);
         for text in ["[]", "{", "@/does/not/exist"] {
-            assert!(object(text).is_err(), "{text}");
+            assert!(object("o", text).is_err(), "{text}");
         }
         Ok(())
     }

@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 
 use anyhow::Result;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::import::{ReadingOptions, SharedOptions};
-use super::input::Input;
 use super::options::{json as json_text, object};
+use super::upload;
 use super::wait::WaitOptions;
 use crate::connection::ConnectionOptions;
 use crate::exit::{Exit, JOB_CODES};
@@ -20,16 +20,16 @@ pub struct RunOptions {
     job_type: String,
     /// File with the items; `-` reads JSON Lines from standard input
     file: Option<PathBuf>,
-    /// Items as a JSON array, or @FILE with it, in place of a file
+    /// Items as a JSON array or @FILE, instead of a file
     #[arg(long, value_name = "JSON", conflicts_with = "file")]
     items: Option<String>,
-    /// Dataset whose records are the items, in place of a file
+    /// Dataset whose records are the items, instead of a file
     #[arg(long, value_name = "NAME", conflicts_with_all = ["file", "items"])]
     dataset: Option<String>,
-    /// Options of the job as a JSON object, or @FILE with it
+    /// Options of the job, as a JSON object or @FILE
     #[arg(long, value_name = "JSON")]
     options: Option<String>,
-    /// Form of the results file as a JSON object, such as '{"format":"csv"}'
+    /// Form of the results file, as a JSON object or @FILE, such as '{"format":"csv"}'
     #[arg(long, value_name = "JSON")]
     results: Option<String>,
     #[command(flatten)]
@@ -49,14 +49,31 @@ impl RunOptions {
     /// If the API refuses it.
     pub fn execute(&self) -> Result<Exit> {
         let api = self.connection.api(None)?;
+        let request = self.request()?;
+        let url = match &self.file {
+            None => api.create(&request)?,
+            Some(file) => {
+                let file = upload::open(file, self.reading.name(), "standard-input.jsonl")?;
+                let create = |id: &str| {
+                    let mut request = request.clone();
+                    request["fileGuid"] = id.into();
+                    api.create(&request)
+                };
+                upload::upload_for(&api, &file, create)?
+            }
+        };
+        self.wait.follow_and_report(&api, &url)
+    }
+
+    fn request(&self) -> Result<Value> {
         let mut request = json!({ "jobType": self.job_type });
-        let options = self.options.as_deref().map(object).transpose()?;
+        let options = self.options.as_deref().map(|text| object("--options", text)).transpose()?;
         request["options"] = options.unwrap_or_default().into();
         if let Some(results) = &self.results {
-            request["results"] = object(results)?.into();
+            request["results"] = object("--results", results)?.into();
         }
         if let Some(items) = &self.items {
-            request["items"] = json_text(items)?;
+            request["items"] = json_text("--items", items)?;
         }
         if let Some(dataset) = &self.dataset {
             request["source"] = json!({ "dataset": dataset });
@@ -65,13 +82,6 @@ impl RunOptions {
             request["reading"] = reading;
         }
         self.shared.add_to(&mut request);
-        if let Some(file) = &self.file {
-            let input = Input::open(file, self.reading.name(), "standard-input.jsonl")?;
-            request["fileGuid"] = input.upload(&api, &request.to_string())?.into();
-        }
-        match self.wait.create(&api, &request, "items")? {
-            Some(ended) => self.wait.report(&ended, "items"),
-            None => Ok(Exit::Success),
-        }
+        Ok(request)
     }
 }

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::api::Api;
 use crate::documents::{pages, path, print, print_list, read, text};
-use crate::exit::{Exit, Failure};
+use crate::exit::{CommandError, Exit};
 
 /// Time in which the check of a candidate ends.
 const CHECK_TIMEOUT: Duration = Duration::from_secs(180);
@@ -49,11 +49,11 @@ pub(super) fn apply(api: &Api, name: &str, file: &Path) -> Result<()> {
         if candidate["status"] == "refused" {
             let reason = text(&candidate["reason"]);
             let hint = format!("the handler is refused: {reason}\n`longshore types check` tells more");
-            return Err(Failure::new(Exit::Failed, hint).into());
+            return Err(CommandError::new(Exit::Failed, hint).into());
         }
         if start.elapsed() > CHECK_TIMEOUT {
             let hint = format!("the handler is still being checked: `longshore types get {name}` shows the outcome");
-            return Err(Failure::new(Exit::TimedOut, hint).into());
+            return Err(CommandError::new(Exit::TimedOut, hint).into());
         }
         sleep(POLL);
     }

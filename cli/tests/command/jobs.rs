@@ -37,10 +37,16 @@ fn the_exit_code_tells_how_the_job_ended() {
     let unauthorized = json!({ "message": "Unauthorized" });
     for (answer, arguments, code, output, error) in [
         ((200, job("completed", 0)), &[][..], 0, "completed: 5 items succeeded\n", "Job running"),
-        ((200, job("completed", 2)), &[], 3, "completed: 3 items succeeded, 2 failed\n", "`longshore jobs failures j`"),
+        ((200, job("completed", 2)), &[], 3, "completed: 3 items succeeded, 2 failed\n", "`longshore jobs failures j "),
         ((200, job("failed", 0)), &[], 5, "failed: 5 items succeeded\n", "error: the job failed: no header"),
         ((200, job("canceled", 0)), &[], 5, "canceled: 5 items succeeded\n", "error: the job was canceled"),
-        ((200, job("running", 0)), &["--timeout", "0"], 6, "", "the job has not ended within 0 s; it goes on"),
+        (
+            (200, job("running", 0)),
+            &["--timeout", "0"],
+            6,
+            "",
+            "the job has not ended within 0 s, and goes on: `longshore jobs watch j`",
+        ),
         ((401, unauthorized), &[], 4, "", "sign in with `longshore login`"),
         ((404, json!({ "detail": "there is no such job" })), &[], 1, "", "reading the job: there is no such job"),
     ] {
@@ -96,7 +102,8 @@ fn an_interrupted_upload_is_resumed_by_the_same_command() {
             (201, json!({ "fileGuid": "g", "partSize": PART, "parts": planned }))
         }
         "GET /api/uploads/g" => (200, json!({ "state": "waiting", "receivedParts": *keeps.lock().unwrap() })),
-        "PUT /part/2" if *failing.lock().unwrap() => (400, json!({ "message": "refused" })),
+        "PUT /part/2" if *failing.lock().unwrap() => (500, json!({})),
+        "POST /api/uploads/g/url" => (422, json!({ "detail": "there is no other URL" })),
         name if name.starts_with("PUT /part/") => {
             let number: usize = name["PUT /part/".len()..].parse().unwrap();
             let part = &parts[number - 1];
@@ -117,7 +124,7 @@ fn an_interrupted_upload_is_resumed_by_the_same_command() {
     };
     let (code, error) = import();
     assert_eq!(code, Some(1));
-    assert!(error.contains("sending the file to the bucket: refused"), "{error}");
+    assert!(error.contains("requesting a URL of the storage: there is no other URL"), "{error}");
     let before: Vec<_> = received.lock().unwrap().iter().map(|part| part["partNumber"].clone()).collect();
     assert!(before.contains(&json!(1)) && !before.contains(&json!(2)), "{before:?}");
     *fails.lock().unwrap() = false;

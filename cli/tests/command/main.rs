@@ -6,4 +6,5 @@ mod account;
 mod cleanup;
 mod jobs;
 mod server;
+mod tls;
 mod usage;

@@ -1,48 +1,34 @@
-//! The upload of a local file, directly to the bucket: by one PUT, or in parts, several at once. A part that fails is
-//! sent again. An upload that was interrupted is resumed by the next one of the same content and purpose.
+//! The upload of a local file, directly to the bucket: by one PUT, or in parts, several at once.
+//!
+//! An upload is named by its content: the same file is the same upload for a day, so an interrupted one is resumed by the
+//! next command, and one that was received is not sent again. Several jobs can use one upload; the server removes it with
+//! the last of them.
+//!
+//! | file | contains |
+//! | --- | --- |
+//! | `checksums` | the checksums of the file, the request, and the idempotency key |
+//! | `sender` | what is sent, and tried again |
 
 mod checksums;
-mod put;
+mod sender;
 
-use std::fs::File;
-use std::io::{Cursor, Read, Seek, SeekFrom};
-use std::path::Path;
-use std::sync::{Mutex, OnceLock, PoisonError};
-use std::thread::{self, sleep};
-
-use anyhow::{Context, Result, ensure};
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
-use data_encoding::HEXLOWER;
+use anyhow::{Context, Result};
 use serde::Deserialize;
-use serde_json::json;
-use sha2::{Digest, Sha256};
 
 use self::checksums::{Checksums, part_bytes};
-use self::put::{BACK_OFF, TRIES, Target};
+use self::sender::{Sender, Target};
 use super::answer::Answer;
 use super::client::Api;
+use super::file::LocalFile;
 
-/// Minimum size of a part. S3 has 5 MiB; larger ones need fewer calls.
-const PART_BYTES: u64 = 8 << 20;
+/// Size of the parts if the deployment refuses the file as a whole: the smallest of S3.
+/// <https://docs.aws.amazon.com/AmazonS3/latest/userguide/qfacts.html>
+const MIN_PART_BYTES: u64 = 5 << 20;
 
-/// Parts that are sent at once. A browser sends as many.
-const AT_ONCE: usize = 4;
+/// Number of uploads with the same content that are looked at. A later one cannot be resumed.
+const SAME_UPLOADS: u32 = 3;
 
-/// Number of earlier uploads of the same content and purpose that are looked at. Another one cannot be resumed.
-const EARLIER_UPLOADS: u32 = 3;
-
-/// A local file to upload.
-pub struct LocalFile<'a> {
-    /// Path.
-    pub path: &'a Path,
-    /// File name.
-    pub name: &'a str,
-    /// Media type.
-    pub content_type: &'a str,
-    /// Size.
-    pub size_bytes: u64,
-}
+const ACTION: &str = "creating the upload";
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -80,158 +66,66 @@ struct ReceivedPart {
 }
 
 impl Api {
-    /// Uploads a file. Returns the upload's id.
+    /// Uploads a file as a new upload. Returns its id.
     ///
     /// # Errors
     /// If the file changes, or a call fails for good.
-    pub fn upload(&self, file: &LocalFile<'_>) -> Result<String> {
-        self.upload_resumable(file, None, &|_| {})
+    pub fn upload(&self, file: &LocalFile) -> Result<String> {
+        self.upload_file(file, false, &|_| {})
     }
 
-    /// Uploads a file, or what an interrupted upload of the same content and purpose has not sent. Calls `sent` with the
-    /// bytes that were sent since the last call; negative if they have to be sent again.
+    /// Uploads what the deployment does not have of a file. Calls `sent` with the bytes since the last call; negative if
+    /// they have to be sent again.
     ///
     /// # Errors
     /// If the file changes, or a call fails for good.
-    pub fn upload_resumable(
-        &self,
-        file: &LocalFile<'_>,
-        purpose: Option<&str>,
-        sent: &(dyn Fn(i64) + Sync),
-    ) -> Result<String> {
-        let mut checksums = Checksums::read(file, part_bytes(file.size_bytes))?;
-        let mut created = self.create_upload(file, &checksums, purpose)?;
+    pub fn upload_missing(&self, file: &LocalFile, sent: &(dyn Fn(i64) + Sync)) -> Result<String> {
+        self.upload_file(file, true, sent)
+    }
+
+    fn upload_file(&self, file: &LocalFile, resumes: bool, sent: &(dyn Fn(i64) + Sync)) -> Result<String> {
+        let mut checksums = Checksums::read(file, part_bytes(file.size_bytes()))?;
+        let mut created = self.create_upload(file, &checksums, resumes)?;
         if created.is_none() {
             // The deployment wants parts from a smaller size on.
-            checksums = Checksums::read(file, Some(PART_BYTES))?;
-            created = self.create_upload(file, &checksums, purpose)?;
+            checksums = Checksums::read(file, Some(MIN_PART_BYTES))?;
+            created = self.create_upload(file, &checksums, resumes)?;
         }
-        let (upload, received) =
-            created.context("creating the upload: the API refuses parts of the file, and the whole")?;
-        let sending = Sending { api: self, file, checksums: &checksums, upload: &upload, sent };
+        let (upload, state) =
+            created.context("the deployment accepts neither this file nor its parts: update longshore")?;
+        if state.state == "received" {
+            sent(i64::try_from(file.size_bytes())?);
+            return Ok(upload.file_guid);
+        }
+        let sender = Sender { api: self, file, checksums: &checksums, upload: &upload, sent };
         match &upload.target {
-            Some(target) => sending.whole(target.clone())?,
-            None => sending.parts(&received)?,
+            Some(target) => sender.whole(target.clone())?,
+            None => sender.parts(&state.received_parts)?,
         }
         Ok(upload.file_guid)
     }
 
-    /// Creates the upload. Returns it with the parts that an earlier run has sent; `None` if the file has to be sent in
-    /// parts.
-    fn create_upload(
-        &self,
-        file: &LocalFile<'_>,
-        checksums: &Checksums,
-        purpose: Option<&str>,
-    ) -> Result<Option<(Upload, Vec<ReceivedPart>)>> {
-        let action = "creating the upload";
+    /// Creates the upload, or finds the one with the same content. Returns it with its state; `None` if the file has to
+    /// be sent in parts.
+    fn create_upload(&self, file: &LocalFile, checksums: &Checksums, resumes: bool) -> Result<Option<(Upload, State)>> {
         let request = checksums.request(file);
-        let Some(purpose) = purpose else {
-            let answer = self.send("POST", "/api/uploads", &[], Some(&request))?;
-            return Ok(created(answer, action)?.map(|upload| (upload, Vec::new())));
-        };
-        for number in 0..EARLIER_UPLOADS {
-            let key = checksums.key(file, purpose, number);
-            let answer = self.send("POST", "/api/uploads", &[("idempotency-key", &key)], Some(&request))?;
-            // It was removed with its job.
+        for number in (0..SAME_UPLOADS).filter(|_| resumes) {
+            let key = checksums.key(file, number);
+            let key = [("idempotency-key", key.as_str())];
+            let answer = self.repeat("POST", "/api/uploads", &key, Some(&request), ACTION)?;
+            // It was removed with its last job.
             if answer.status() == 404 {
                 continue;
             }
-            let Some(upload) = created(answer, action)? else { return Ok(None) };
+            let Some(upload) = created(answer)? else { return Ok(None) };
             let state: State = serde_json::from_value(self.get(&upload.path(), "reading the upload")?)?;
-            // A job may have taken a file that was received, and the job's deletion removes the file.
-            if state.state == "waiting" {
-                return Ok(Some((upload, state.received_parts)));
+            if state.state != "abandoned" {
+                return Ok(Some((upload, state)));
             }
         }
-        self.create_upload(file, checksums, None)
-    }
-}
-
-/// An upload that is sent.
-struct Sending<'a> {
-    api: &'a Api,
-    file: &'a LocalFile<'a>,
-    checksums: &'a Checksums,
-    upload: &'a Upload,
-    sent: &'a (dyn Fn(i64) + Sync),
-}
-
-impl Sending<'_> {
-    /// Sends the file by one PUT.
-    fn whole(&self, target: Target) -> Result<()> {
-        let action = "requesting another URL";
-        let renew = || {
-            let renewed = self.api.post_json(&format!("{}/url", self.upload.path()), None, action)?;
-            let renewed: Upload = serde_json::from_value(renewed)?;
-            renewed.target.with_context(|| format!("{action}: the answer has none"))
-        };
-        let mut source = File::open(self.file.path)?;
-        self.api.put(target, &mut source, self.file.size_bytes, &renew, self.sent)
-    }
-
-    /// Sends the parts that S3 has not received, several at once, and assembles them.
-    fn parts(&self, received: &[ReceivedPart]) -> Result<()> {
-        let has = |part: &&Part| received.iter().any(|received| self.is_same(part, received));
-        let (done, waiting): (Vec<_>, Vec<_>) = self.upload.parts.iter().partition(has);
-        (self.sent)(done.iter().map(|part| part.size as i64).sum());
-        let waiting = Mutex::new(waiting.into_iter());
-        let failed = OnceLock::new();
-        let next = || waiting.lock().unwrap_or_else(PoisonError::into_inner).next();
-        let work = || {
-            while let Some(part) = next().filter(|_| failed.get().is_none()) {
-                if let Err(error) = self.part(part) {
-                    // The first error is reported.
-                    let _ = failed.set(error);
-                }
-            }
-        };
-        thread::scope(|scope| {
-            for _ in 0..AT_ONCE {
-                scope.spawn(work);
-            }
-        });
-        failed.into_inner().map_or_else(|| self.complete(), Err)
-    }
-
-    fn is_same(&self, part: &Part, received: &ReceivedPart) -> bool {
-        let checksum = self.checksums.part(part.part_number).map(|checksum| STANDARD.encode(checksum));
-        (received.part_number, received.size) == (part.part_number, part.size) && received.sha256 == checksum
-    }
-
-    fn part(&self, part: &Part) -> Result<()> {
-        let path = self.file.path;
-        let checksum = self.checksums.part(part.part_number).context("the API has planned other parts")?;
-        let mut source = File::open(path)?;
-        source.seek(SeekFrom::Start((part.part_number - 1) * self.checksums.part_bytes.unwrap_or_default()))?;
-        let mut bytes = vec![0; usize::try_from(part.size)?];
-        source.read_exact(&mut bytes).with_context(|| format!("cannot read {}", path.display()))?;
-        ensure!(Sha256::digest(&bytes).as_slice() == checksum, "{} changes while it is sent", path.display());
-        let action = "requesting the URL of a part";
-        let renew = || {
-            let request = json!({ "parts": [{ "partNumber": part.part_number, "sha256": HEXLOWER.encode(checksum) }] });
-            let urls = self.api.post_json(&format!("{}/url", self.upload.path()), Some(&request), action)?;
-            let urls: Upload = serde_json::from_value(urls)?;
-            let target = urls.parts.into_iter().next().and_then(|part| part.target);
-            target.with_context(|| format!("{action}: the answer has none"))
-        };
-        let target = part.target.clone().map_or_else(renew, Ok)?;
-        self.api.put(target, &mut Cursor::new(bytes), part.size, &renew, self.sent)
-    }
-
-    /// Assembles the parts. Another call can be doing so.
-    fn complete(&self) -> Result<()> {
-        let action = "completing the upload";
-        for retry in 0.. {
-            let answer = self.api.send("POST", &format!("{}/complete", self.upload.path()), &[], None)?;
-            let waits = answer.is_transient() || answer.retry_after().is_some();
-            if !waits || retry + 1 >= TRIES {
-                answer.success(action)?;
-                break;
-            }
-            sleep(answer.retry_after().unwrap_or(BACK_OFF * 2_u32.pow(retry)));
-        }
-        Ok(())
+        let answer = self.send("POST", "/api/uploads", &[], Some(&request))?;
+        let state = State { state: "waiting".to_owned(), received_parts: Vec::new() };
+        Ok(created(answer)?.map(|upload| (upload, state)))
     }
 }
 
@@ -242,10 +136,10 @@ impl Upload {
 }
 
 /// Returns the upload; `None` if it has to be sent in parts.
-fn created(answer: Answer, action: &str) -> Result<Option<Upload>> {
+fn created(answer: Answer) -> Result<Option<Upload>> {
     if answer.status() < 400 {
-        return answer.json(action).map(Some);
+        return answer.json(ACTION).map(Some);
     }
     let refusal = answer.refusal();
-    if refusal.has_code("sha256_not_allowed") { Ok(None) } else { Err(refusal.error(action)) }
+    if refusal.has_code("sha256_not_allowed") { Ok(None) } else { Err(refusal.error(ACTION)) }
 }
