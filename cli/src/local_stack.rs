@@ -19,7 +19,7 @@ const FILE: &str = ".longshore/local.json";
 /// Timeout of the first call. It starts a process for the function.
 const RESPONSE_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The running local stack, limited to the fields that operators' commands read.
+/// The running local stack, limited to the fields that the commands read.
 #[derive(Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
 pub struct LocalStack {

@@ -1,4 +1,4 @@
-//! `longshore`: the operators' commands.
+//! `longshore`: the command line.
 
 use std::process::ExitCode;
 

@@ -1,7 +1,6 @@
 //! `dead-letters`: an operator's commands for messages in the dead-letter queues.
 //!
-//! A thin client: the API makes all decisions. Exit codes: 0 success, 1 refused or failed (stderr has the reason and
-//! the fix), 2 wrong usage.
+//! A thin client: the API makes all decisions.
 //!
 //! | file | content |
 //! | --- | --- |
