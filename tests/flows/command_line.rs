@@ -63,12 +63,15 @@ fn a_user_signs_in_by_the_browser_and_out() -> Story {
     let name = format!("person-{}", nonce());
     stack().users.add(&name)?;
     let shell = Shell { home: tempfile::tempdir()?, token: None };
-    // The sign-in is the one of the deployment itself, without the fault proxy.
-    let url = stack().output("ApiUrl")?;
+    let url = stack().client.base();
     let mut login = shell.command(&["login", "--api-url", url, "--no-browser"])?;
     let mut login = login.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
     let lines = BufReader::new(login.stderr.take().context("no output")?).lines();
-    let page = lines.map_while(Result::ok).find(|line| line.trim().starts_with("http")).context("no URL")?;
+    let mut printed = Vec::new();
+    let mut lines = lines.map_while(Result::ok).inspect(|line| printed.push(line.clone()));
+    let page = lines.find(|line| line.trim().starts_with("http"));
+    drop(lines);
+    let page = page.with_context(|| format!("no URL: {printed:?}"))?;
     let redirect = stack().users.sign_in_at(&name, page.trim())?;
     ensure!(redirect.starts_with("http://localhost:897"), "the page does not redirect to the command: {redirect}");
     let answer = ureq::get(&redirect).call()?.body_mut().read_to_string()?;

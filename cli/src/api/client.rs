@@ -117,6 +117,8 @@ impl Api {
             Some(body) => {
                 self.agent.run(request.header("content-type", "application/json").body(serde_json::to_vec(body)?)?)
             }
+            // Without a body, the length of a POST would not be known.
+            None if method == "POST" => self.agent.run(request.body(Vec::new())?),
             None => self.agent.run(request.body(())?),
         };
         Ok(Answer { response: response.map_err(|error| no_answer(&self.base, &error))? })

@@ -81,7 +81,8 @@ pub(crate) fn check_secure(url: &str) -> Result<()> {
 /// Returns true for an address of this machine.
 pub(crate) fn is_loopback(url: &Url) -> bool {
     match url.host() {
-        Some(Host::Domain(name)) => name == "localhost",
+        // RFC 6761, 6.3.
+        Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
         Some(Host::Ipv4(address)) => address.is_loopback(),
         Some(Host::Ipv6(address)) => address.is_loopback(),
         None => false,
@@ -94,12 +95,24 @@ mod tests {
 
     #[test]
     fn a_token_is_sent_encrypted_or_to_this_machine() {
-        for url in ["https://a.example", "http://127.0.0.1:3000", "http://localhost/", "http://[::1]:1"] {
+        for url in [
+            "https://a.example",
+            "http://127.0.0.1:3000",
+            "http://localhost/",
+            "http://a.localhost:1",
+            "http://[::1]:1",
+        ] {
             assert!(check_secure(url).is_ok(), "{url}");
         }
-        for url in
-            ["http://a.example", "http://127.0.0.1.a.example", "file:///etc/passwd", "a.example", "", "http://10.0.0.1"]
-        {
+        for url in [
+            "http://a.example",
+            "http://127.0.0.1.a.example",
+            "http://localhost.example",
+            "file:///etc/passwd",
+            "a.example",
+            "",
+            "http://10.0.0.1",
+        ] {
             assert!(check_secure(url).is_err(), "{url}");
         }
     }

@@ -30,9 +30,9 @@ fn an_error_names_what_is_missing_and_the_fix() {
     let rows: [(&[&str], i32, &str); 13] = [
         (&["dead-letters"], 2, no_deployment),
         (&["jobs", "list", "--token", "t"], 2, no_deployment),
-        (&["jobs", "list", "--profile", "p"], 2, no_deployment),
+        (&["jobs", "list", "--profile", "p"], 2, "there is no profile p: create it with `longshore login --profile p"),
         (&["jobs", "list", "--api-url", "http://127.0.0.1:9"], 1, "http://127.0.0.1:9 does not answer"),
-        (&missing, 1, "cannot read people.csv"),
+        (&missing, 2, "cannot read people.csv"),
         (&empty, 2, "standard-input.csv is empty"),
         (&["run", "t", "--options", "{", "--api-url", "http://127.0.0.1:9"], 2, "no valid JSON"),
         (&["login"], 2, "pass the URL of the deployment with --api-url"),
