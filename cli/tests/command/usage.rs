@@ -36,7 +36,7 @@ fn an_error_names_what_is_missing_and_the_fix() {
         (&empty, 2, "standard-input.csv is empty"),
         (&["run", "t", "--options", "{", "--api-url", "http://127.0.0.1:9"], 2, "--options: invalid JSON"),
         (&["login"], 2, "pass the URL of the deployment with --api-url"),
-        (&["login", "--api-url", "http://127.0.0.1:9"], 1, "http://127.0.0.1:9 is no deployment of Longshore"),
+        (&["login", "--api-url", "http://127.0.0.1:9"], 1, "http://127.0.0.1:9 is not a Longshore deployment"),
         (&["logout"], 2, "there is no profile default"),
         (
             &["smoke", "--local", "--yes"],
