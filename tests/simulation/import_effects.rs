@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use futures::FutureExt;
+use longshore_domain::dataset::Dataset;
 use longshore_domain::ports::RecordStore;
 use longshore_domain::writer::{Rule, Writer};
 use longshore_testing::MemoryRecords;
@@ -14,6 +15,7 @@ use crate::rows::{ACTIONS, bit};
 
 /// The records at the end of a job, and its rows.
 struct Effects<'a> {
+    dataset: Dataset,
     holders: BTreeMap<String, Writer>,
     ended: &'a Ended<'a>,
     /// All writers of each key, also of versions that were undone since.
@@ -28,7 +30,7 @@ pub(crate) fn check(records: &MemoryRecords, rule: Rule, ended: &Ended<'_>) {
     let is_undone = lineage::has_undone(&from);
     let earlier = |action| if is_undone { lineage::writers(&from, action) } else { BTreeSet::new() };
     let writers = ACTIONS.map(|action| (action, earlier(action))).into();
-    let effects = Effects { holders, ended, writers };
+    let effects = Effects { dataset: from, holders, ended, writers };
     effects.check_succeeded(rule);
     effects.check_own_records();
     match rule {
@@ -88,7 +90,7 @@ impl Effects<'_> {
             // A corrected row can have a record under its earlier key.
             let is_refused = failed.get(&row).is_some_and(|code| code == "duplicate_key" || code == "key_not_found");
             let was_refused = is_refused && possible[row - 1].count_ones() == 1;
-            let was_undone = self.writers[ACTIONS[action]].iter().any(|writer| *writer != *holder);
+            let was_undone = lineage::undone(&self.dataset, key).iter().any(|(_, removed)| *removed != job.job_id);
             assert!(!was_refused || was_undone, "the record {key} is of row {row}, which was refused");
         }
     }
