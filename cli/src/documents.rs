@@ -73,8 +73,25 @@ pub(crate) fn read(file: &Path) -> Result<Value> {
     } else {
         fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?
     };
-    let invalid = |error| CommandError::new(Exit::Usage, format!("{} is no valid JSON: {error}", file.display()));
+    let invalid = |error| CommandError::new(Exit::Usage, format!("{} is not valid JSON: {error}", file.display()));
     Ok(serde_json::from_str(&text).map_err(invalid)?)
+}
+
+/// Creates a resource, or replaces the one with this id, by a request in a file. Prints it.
+pub(crate) fn apply(api: &Api, base: &str, id: Option<&str>, file: &Path, action: &str) -> Result<()> {
+    let request = read(file)?;
+    let answer = match id {
+        Some(id) => api.send("PUT", &path(base, id), &[], Some(&request))?,
+        None => api.send("POST", base, &[], Some(&request))?,
+    };
+    print(&answer.success(action)?.json(action)?)
+}
+
+/// Deletes a resource.
+pub(crate) fn delete(api: &Api, base: &str, name: &str, action: &str) -> Result<()> {
+    api.send("DELETE", &path(base, name), &[], None)?.success(action)?;
+    println!("{name}: deleted");
+    Ok(())
 }
 
 /// Returns a path of the API with a name that a person has typed as its last part.

@@ -7,7 +7,7 @@ use clap::Subcommand;
 use serde_json::Value;
 
 use crate::connection::ConnectionOptions;
-use crate::documents::{pages, path, print, print_list, read, text};
+use crate::documents::{apply, delete, pages, path, print, print_list, text};
 use crate::exit::CODES;
 
 /// Options of `schedules`.
@@ -64,14 +64,7 @@ pub fn run(options: &Options) -> Result<()> {
             print_list(&schedules, json.then_some("schedules"), ["id", "name", "when", "state", "next"], row)
         }
         Action::Get { schedule } => print(&api.get(&path(PATH, schedule), "reading the schedule")?),
-        Action::Apply { file, id } => {
-            let request = read(file)?;
-            let answer = match id {
-                Some(id) => api.send("PUT", &path(PATH, id), &[], Some(&request))?,
-                None => api.send("POST", PATH, &[], Some(&request))?,
-            };
-            print(&answer.success("storing the schedule")?.json("storing the schedule")?)
-        }
+        Action::Apply { file, id } => apply(&api, PATH, id.as_deref(), file, "storing the schedule"),
         Action::Trigger { schedule } => {
             let job = api.post(&format!("{}/trigger", path(PATH, schedule)), None, "starting the job")?;
             println!("{}", text(&job["jobId"]));
@@ -82,11 +75,7 @@ pub fn run(options: &Options) -> Result<()> {
             let found = pages(&api, &path, "occurrences", "listing the occurrences")?;
             print_list(&found, json.then_some("occurrences"), ["scheduled", "result", "job", "reason"], occurrence)
         }
-        Action::Delete { schedule } => {
-            api.send("DELETE", &path(PATH, schedule), &[], None)?.success("deleting the schedule")?;
-            println!("{schedule}: deleted");
-            Ok(())
-        }
+        Action::Delete { schedule } => delete(&api, PATH, schedule, "deleting the schedule"),
     }
 }
 

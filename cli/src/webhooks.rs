@@ -7,7 +7,7 @@ use clap::Subcommand;
 use serde_json::{Value, json};
 
 use crate::connection::ConnectionOptions;
-use crate::documents::{pages, path, print, print_list, read, text};
+use crate::documents::{apply, delete, pages, path, print, print_list, text};
 use crate::exit::CODES;
 
 /// Options of `webhooks`.
@@ -74,14 +74,7 @@ pub fn run(options: &Options) -> Result<()> {
             print_list(&webhooks, json.then_some("webhooks"), ["id", "url", "status", "failing since"], row)
         }
         Action::Get { webhook } => print(&api.get(&path(PATH, webhook), "reading the webhook")?),
-        Action::Apply { file, id } => {
-            let request = read(file)?;
-            let answer = match id {
-                Some(id) => api.send("PUT", &path(PATH, id), &[], Some(&request))?,
-                None => api.send("POST", PATH, &[], Some(&request))?,
-            };
-            print(&answer.success("storing the webhook")?.json("storing the webhook")?)
-        }
+        Action::Apply { file, id } => apply(&api, PATH, id.as_deref(), file, "storing the webhook"),
         Action::Test { webhook } => {
             let action = "sending the test event";
             api.send("POST", &format!("{}/test", path(PATH, webhook)), &[], None)?.success(action)?;
@@ -107,11 +100,7 @@ pub fn run(options: &Options) -> Result<()> {
             );
             Ok(())
         }
-        Action::Delete { webhook } => {
-            api.send("DELETE", &path(PATH, webhook), &[], None)?.success("deleting the webhook")?;
-            println!("{webhook}: deleted");
-            Ok(())
-        }
+        Action::Delete { webhook } => delete(&api, PATH, webhook, "deleting the webhook"),
     }
 }
 

@@ -82,7 +82,7 @@ impl Api {
     /// is renewed once.
     ///
     /// # Errors
-    /// [`Transient`] if there is no answer, or if the user has to sign in again.
+    /// If there is no answer ([`Transient`]), or the user has to sign in again.
     pub fn send(&self, method: &str, path: &str, headers: &[(&str, &str)], body: Option<&Value>) -> Result<Answer> {
         let token = self.tokens.token(&self.agent)?;
         let answer = self.send_with(token.as_deref(), method, path, headers, body)?;
@@ -136,7 +136,8 @@ impl Api {
         body: Option<&Value>,
         action: &str,
     ) -> Result<Answer> {
-        for retry in 0.. {
+        let mut retry = 0;
+        loop {
             let last = retry + 1 == TRIES;
             let delay = match self.send(method, path, headers, body) {
                 Ok(answer) if answer.is_transient() && !last => answer.retry_after(),
@@ -145,8 +146,8 @@ impl Api {
                 Err(error) => return Err(error).context(action.to_owned()),
             };
             sleep(delay.unwrap_or(BACK_OFF * 2_u32.pow(retry)));
+            retry += 1;
         }
-        unreachable!("the last try returns")
     }
 
     /// Reads JSON.

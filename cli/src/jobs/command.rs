@@ -152,8 +152,7 @@ impl Options {
                 return audit::report(&api.get(&path(job, "/audit"), "auditing the job")?, *json);
             }
             Action::Delete { job } => {
-                api.send("DELETE", &path(job, ""), &[], None)?.success("deleting the job")?;
-                println!("{job}: deleted");
+                documents::delete(&api, "/api/jobs", job, "deleting the job")?;
             }
         }
         Ok(Exit::Success)
@@ -196,6 +195,7 @@ fn self_link(job: &Value) -> Result<String> {
 }
 
 fn results(api: &Api, job: &str, output: &Path) -> Result<()> {
+    download::check(output)?;
     let document = api.get(&path(job, "/output"), "reading the result")?;
     match document["files"]["results"]["href"].as_str() {
         Some(href) => save(api.file(href, "downloading the results")?, output),

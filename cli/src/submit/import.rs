@@ -142,12 +142,7 @@ impl ImportOptions {
         }
         self.shared.add_to(&mut request);
         let file = upload::open(&self.file, self.reading.name(), "standard-input.csv")?;
-        let create = |id: &str| {
-            let mut request = request.clone();
-            request["fileGuid"] = id.into();
-            api.create(&request)
-        };
-        let url = upload::upload_for(&api, &file, create)?;
+        let url = upload::create_job(&api, &file, &request)?;
         let Some(ended) = self.wait.follow(&api, &url)? else { return Ok(Exit::Success) };
         let exit = self.wait.watch.report(&ended)?;
         if let Some(file) = self.failures.as_deref().filter(|_| ended.job.counts.failed > 0) {

@@ -54,12 +54,7 @@ impl RunOptions {
             None => api.create(&request)?,
             Some(file) => {
                 let file = upload::open(file, self.reading.name(), "standard-input.jsonl")?;
-                let create = |id: &str| {
-                    let mut request = request.clone();
-                    request["fileGuid"] = id.into();
-                    api.create(&request)
-                };
-                upload::upload_for(&api, &file, create)?
+                upload::create_job(&api, &file, &request)?
             }
         };
         self.wait.follow_and_report(&api, &url)

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use anyhow::Result;
 use indicatif::ProgressBar;
+use serde_json::Value;
 
 use crate::api::{Api, LocalFile};
 use crate::interrupt;
@@ -34,6 +35,15 @@ pub(crate) fn upload(api: &Api, file: &LocalFile) -> Result<String> {
     interrupt::hint("");
     bar.finish_and_clear();
     uploaded
+}
+
+/// Uploads the file, and creates a job of this request with it. Returns the URL to poll.
+pub(crate) fn create_job(api: &Api, file: &LocalFile, request: &Value) -> Result<String> {
+    upload_for(api, file, |id| {
+        let mut request = request.clone();
+        request["fileGuid"] = id.into();
+        api.create(&request)
+    })
 }
 
 /// Uploads the file, and creates a job or retry with it by `create`. The upload of an earlier command is used if it still

@@ -8,7 +8,7 @@ use anyhow::Result;
 use serde_json::Value;
 
 use crate::api::Api;
-use crate::documents::{pages, path, print, print_list, read, text};
+use crate::documents::{self, pages, path, print, print_list, read, text};
 use crate::exit::{CommandError, Exit};
 
 /// Time in which the check of a candidate ends.
@@ -61,9 +61,7 @@ pub(super) fn apply(api: &Api, name: &str, file: &Path) -> Result<()> {
 
 /// Deletes a job type.
 pub(super) fn delete(api: &Api, name: &str) -> Result<()> {
-    api.send("DELETE", &path(PATH, name), &[], None)?.success("deleting the job type")?;
-    println!("{name}: deleted");
-    Ok(())
+    documents::delete(api, PATH, name, "deleting the job type")
 }
 
 fn row(job_type: &Value) -> [String; 4] {
