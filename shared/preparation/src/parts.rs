@@ -13,58 +13,55 @@ const PART_BYTES: usize = 8 << 20;
 /// A writer that collects parts for the caller.
 pub(crate) struct Parts {
     steps: mpsc::Sender<Step>,
-    /// Space for a whole part; empty before its first byte. Only what is written of it takes memory.
+    /// The current part; without memory before its first byte.
     part: Vec<u8>,
-    /// Length of what is written of it.
-    length: usize,
 }
 
 impl Parts {
     pub(crate) fn new(steps: mpsc::Sender<Step>) -> Self {
-        Self { steps, part: Vec::new(), length: 0 }
+        Self { steps, part: Vec::new() }
     }
 
-    /// Returns free space of up to this size.
-    fn space(&mut self, bytes: usize) -> &mut [u8] {
-        if self.part.is_empty() {
-            self.part = vec![0; PART_BYTES];
-        }
-        &mut self.part[self.length..PART_BYTES.min(self.length + bytes)]
+    /// Returns the number of bytes, up to this many, that the current part still takes. The part gets memory for all its
+    /// bytes at once.
+    fn room(&mut self, bytes: usize) -> usize {
+        self.part.reserve_exact(PART_BYTES - self.part.len());
+        bytes.min(PART_BYTES - self.part.len())
     }
 
-    /// Adds bytes that were written to the space.
-    fn add(&mut self, bytes: usize) -> io::Result<()> {
-        self.length += bytes;
-        if self.length == PART_BYTES { self.send() } else { Ok(()) }
+    /// Passes on the current part if it is full.
+    fn send_full(&mut self) -> io::Result<()> {
+        if self.part.len() == PART_BYTES { self.send() } else { Ok(()) }
     }
 
     fn send(&mut self) -> io::Result<()> {
-        let mut part = std::mem::take(&mut self.part);
-        part.truncate(std::mem::take(&mut self.length));
-        self.steps.blocking_send(Step::Part(part)).map_err(|_| gone())
+        self.steps.blocking_send(Step::Part(std::mem::take(&mut self.part))).map_err(|_| gone())
     }
 
     /// Passes on the last part.
     pub(crate) fn finish(&mut self) -> io::Result<()> {
-        if self.length == 0 { Ok(()) } else { self.send() }
+        if self.part.is_empty() { Ok(()) } else { self.send() }
     }
 }
 
 impl Sink for Parts {
     fn fill(&mut self, read: &mut dyn FnMut(&mut [u8]) -> io::Result<usize>) -> io::Result<usize> {
-        let filled = read(self.space(BLOCK_BYTES))?;
-        self.add(filled)?;
-        Ok(filled)
+        let (start, room) = (self.part.len(), self.room(BLOCK_BYTES));
+        // Only this block is set to zero, while it is in the processor's cache.
+        self.part.resize(start + room, 0);
+        let filled = read(&mut self.part[start..]);
+        self.part.truncate(start + *filled.as_ref().unwrap_or(&0));
+        self.send_full()?;
+        filled
     }
 }
 
 impl Write for Parts {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let space = self.space(bytes.len());
-        let length = space.len();
-        space.copy_from_slice(&bytes[..length]);
-        self.add(length)?;
-        Ok(length)
+        let room = self.room(bytes.len());
+        self.part.extend_from_slice(&bytes[..room]);
+        self.send_full()?;
+        Ok(room)
     }
 
     fn flush(&mut self) -> io::Result<()> {

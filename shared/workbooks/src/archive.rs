@@ -44,7 +44,7 @@ impl Default for Limits {
             string_events: 32_000_000,
             part_bytes: 8 << 20,
             cells: 50_000_000,
-            blank_cells: 16_000_000,
+            blank_cells: 12_000_000,
         }
     }
 }

@@ -77,7 +77,8 @@ impl<'a, R: Read> SheetReader<'a, R> {
     /// Creates a reader.
     pub(crate) fn new(part: XmlPart<R>, context: Context<'a>) -> Self {
         Self {
-            part,
+            // Sheets have many cells without a value, each an empty element.
+            part: part.with_empty_elements(),
             context,
             row: Row::default(),
             is_in_row: false,
@@ -97,17 +98,9 @@ impl<'a, R: Read> SheetReader<'a, R> {
     /// If the sheet is damaged, or exceeds a limit.
     pub(crate) fn read(mut self, mut visit: impl FnMut(&Row) -> ControlFlow<()>) -> Result<(), WorkbookError> {
         loop {
-            let cell = match self.next()? {
-                Event::Start(element) => match element.local_name().as_ref() {
-                    "row" => {
-                        let (number, hidden) = (attribute(&element, "r")?, attribute(&element, "hidden")?);
-                        let is_hidden = matches!(hidden.as_deref(), Some("1" | "true"));
-                        self.begin_row(number.as_deref(), is_hidden)?;
-                        continue;
-                    }
-                    "c" => CellStart::new(&element)?,
-                    _ => continue,
-                },
+            let (element, is_empty) = match self.next()? {
+                Event::Start(element) => (element, false),
+                Event::Empty(element) => (element, true),
                 Event::End(element) if element.local_name().as_ref() == "row" => {
                     self.is_in_row = false;
                     let is_blank = self.row.cells.is_empty() && !self.row.is_truncated;
@@ -120,7 +113,20 @@ impl<'a, R: Read> SheetReader<'a, R> {
                 Event::Eof => return Err(WorkbookError::damaged("a sheet ends too early")),
                 _ => continue,
             };
-            self.read_cell(cell)?;
+            match element.local_name().as_ref() {
+                "row" => {
+                    let (number, hidden) = (attribute(&element, "r")?, attribute(&element, "hidden")?);
+                    let is_hidden = matches!(hidden.as_deref(), Some("1" | "true"));
+                    self.begin_row(number.as_deref(), is_hidden)?;
+                    self.is_in_row = !is_empty;
+                }
+                "c" => {
+                    let cell = CellStart::new(&element)?;
+                    self.read_cell(cell, is_empty)?;
+                }
+                "sheetData" if is_empty => return Ok(()),
+                _ => {}
+            }
         }
     }
 
@@ -142,7 +148,6 @@ impl<'a, R: Read> SheetReader<'a, R> {
         if number < next || number > SHEET_ROWS || self.is_in_row {
             return Err(WorkbookError::damaged(format!("row {number} is not in its place")));
         }
-        self.is_in_row = true;
         self.row.number = number;
         self.row.is_hidden = is_hidden;
         self.row.is_truncated = false;
@@ -154,7 +159,8 @@ impl<'a, R: Read> SheetReader<'a, R> {
         Ok(())
     }
 
-    fn read_cell(&mut self, cell: CellStart) -> Result<(), WorkbookError> {
+    /// Reads a cell that has begun. One whose element is empty has no content.
+    fn read_cell(&mut self, cell: CellStart, is_empty_element: bool) -> Result<(), WorkbookError> {
         self.cells += 1;
         if self.cells > self.context.cells {
             return Err(WorkbookError::TooManyCells(self.context.cells));
@@ -164,7 +170,8 @@ impl<'a, R: Read> SheetReader<'a, R> {
             return Err(WorkbookError::damaged("a cell is outside of its sheet"));
         }
         self.column = column + 1;
-        let has_formula = self.read_content()?;
+        self.text.clear();
+        let has_formula = !is_empty_element && self.read_content()?;
         let is_empty = self.text.is_empty() && !has_formula;
         if is_empty {
             self.blank_cells += 1;
@@ -191,10 +198,17 @@ impl<'a, R: Read> SheetReader<'a, R> {
 
     /// Reads the elements of a cell up to its end: its text, and if it has a formula.
     fn read_content(&mut self) -> Result<bool, WorkbookError> {
-        self.text.clear();
         let mut has_formula = false;
         loop {
             let kind = match self.next()? {
+                Event::Empty(element) => {
+                    match element.local_name().as_ref() {
+                        "v" | "is" => self.text.clear(),
+                        "f" => has_formula = true,
+                        _ => {}
+                    }
+                    None
+                }
                 Event::Start(element) => match element.local_name().as_ref() {
                     "v" => Some(TextKind::Plain),
                     "is" => Some(TextKind::Rich),

@@ -40,6 +40,12 @@ impl<R: Read> XmlPart<R> {
         Self { reader, buffer: Vec::new(), depth: 0, refused: None }
     }
 
+    /// Returns the part with one event for each empty element, instead of those of its start and its end.
+    pub(crate) fn with_empty_elements(mut self) -> Self {
+        self.reader.config_mut().expand_empty_elements = false;
+        self
+    }
+
     /// Returns the next event. Comments and processing instructions are returned, too.
     ///
     /// # Errors
