@@ -2,6 +2,7 @@
 //!
 //! | module | content |
 //! | --- | --- |
+//! | [`command`] | the command, whose subcommands are in the other modules |
 //! | [`connection`] | the deployment and the user of a command; `login` and `logout` |
 //! | [`submit`] | `import`, `export` and `run` |
 //! | [`jobs`], [`schedules`], [`webhooks`] | `jobs`, `schedules`, `webhooks` |
@@ -22,6 +23,7 @@ pub mod output;
 
 pub mod api;
 pub mod aws;
+pub mod command;
 pub mod completion;
 pub mod connection;
 pub mod dead_letters;

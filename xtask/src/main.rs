@@ -23,6 +23,8 @@ use anyhow::Result;
 use clap::{Parser, Subcommand};
 use local_cloud::{guard, local_proxy, project, tools};
 use project::{Build, Project};
+use std::ffi::OsString;
+use std::iter;
 use std::process::ExitCode;
 
 /// Run, demonstrate and test Longshore on this machine.
@@ -60,6 +62,17 @@ enum Command {
     Token(token::Options),
     /// Generate docs/openapi.json from the code; fails if a change breaks clients
     Openapi(openapi::Options),
+    /// Run the command line `longshore`: `cargo longshore` is short for it. It is not built separately, because with other
+    /// features of its dependencies, the AWS SDK would be built twice
+    #[command(disable_help_flag = true)]
+    Longshore {
+        /// Arguments of the command line
+        #[arg(allow_hyphen_values = true, trailing_var_arg = true)]
+        arguments: Vec<OsString>,
+    },
+    /// Remove the test data of `longshore smoke` after it has ended
+    #[command(hide = true)]
+    SmokeCleanup,
     /// Install the Python tools (emulator, SAM, linters) and print their folder
     Tools,
     /// Run the reverse proxy of `up`
@@ -83,7 +96,7 @@ enum Command {
 
 fn main() -> ExitCode {
     match run(Cli::parse().command) {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => code,
         Err(error) => {
             eprintln!("\nerror: {error:#}");
             ExitCode::FAILURE
@@ -91,7 +104,7 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(command: Command) -> Result<()> {
+fn run(command: Command) -> Result<ExitCode> {
     let project = Project::find()?;
     match command {
         Command::Demo(options) => demo::run(&project, &options),
@@ -107,10 +120,18 @@ fn run(command: Command) -> Result<()> {
         Command::Token(options) => token::run(&project, &options),
         Command::Openapi(options) => openapi::run(&project, &options),
         Command::Tools => tools::ensure(&project).map(|tools| println!("{}", tools.venv.display())),
+        Command::Longshore { arguments } => return Ok(run_longshore(arguments)),
+        Command::SmokeCleanup => return Ok(run_longshore(vec!["smoke-cleanup".into()])),
         Command::LocalProxy { port, upstream } => local_proxy::run(port, &upstream),
         Command::Guard { release: true } => guard::run(&project, Build::Release),
         Command::Guard { release: false } => guard::run(&project, Build::Dev),
     }
+    .map(|()| ExitCode::SUCCESS)
+}
+
+/// Runs the command line with these arguments.
+fn run_longshore(arguments: Vec<OsString>) -> ExitCode {
+    longshore_cli::command::run(iter::once("longshore".into()).chain(arguments))
 }
 
 #[cfg(test)]

@@ -140,8 +140,8 @@ fn run_handler_tests(project: &Project, tools: &Tools) -> Result<()> {
     Ok(())
 }
 
-/// Runs the tests of the client and of the page's modules. Then runs a smoke test, the commands of the guides and the
-/// browser tests against the stack of `up`. Stops the stack if it was not running before.
+/// Runs the tests of the client and of the page's modules. Then runs a smoke test, and the browser tests beside the
+/// commands of the guides, against the stack of `up`. Stops the stack if it was not running before.
 fn run_stack_tests(project: &Project, notes: &Path) -> Result<()> {
     let test = |package, script| {
         let mut npm = page::script(project, package, script)?;
@@ -156,28 +156,34 @@ fn run_stack_tests(project: &Project, notes: &Path) -> Result<()> {
     test("page", "test")?;
     let guard = if state::read(project)?.is_up() { None } else { Some(guard::post(project)?) };
     let state = up::bring_up(project, &up::Options::default())?;
-    let waiting = WaitingGuides::start(project)?;
+    let waiting = Guides::start(project, "waiting")?;
     let outcome = check_account(project, &state.emulator_url)
         .and_then(|()| smoke(project, &state.emulator_url))
-        .and_then(|()| run_guides(guides(project)?.arg("--quick")))
-        .and_then(|()| test("page", "test:browser"))
+        .and_then(|()| {
+            let quick = Guides::start(project, "quick")?;
+            test("page", "test:browser")?;
+            quick.end()
+        })
         .and_then(|()| waiting.end());
     drop(guard);
     outcome
 }
 
-/// The guides that wait for minutes, which run beside the other tests of the stack.
-struct WaitingGuides {
+/// Guides that run beside the other tests of the stack: those that wait for minutes, or the quick ones.
+struct Guides {
     process: Child,
     log: PathBuf,
 }
 
-impl WaitingGuides {
-    fn start(project: &Project) -> Result<Self> {
-        let log = project.state_dir()?.join("waiting-guides.log");
+impl Guides {
+    /// Starts the guides of this kind, whose commands run as a reader would run them.
+    fn start(project: &Project, kind: &str) -> Result<Self> {
+        let log = project.state_dir()?.join(format!("{kind}-guides.log"));
         let output = File::create(&log).with_context(|| format!("cannot write {}", log.display()))?;
-        let mut command = guides(project)?;
-        command.arg("--waiting").stderr(output.try_clone()?).stdout(output);
+        let mut command = Command::new(tools::ensure(project)?.program("python"));
+        command.current_dir(&project.root).args(["docs/guides/run.py", &format!("--{kind}")]);
+        cargo::remove_package_variables(&mut command);
+        command.stderr(output.try_clone()?).stdout(output);
         Ok(Self { process: command.spawn().context("cannot run docs/guides/run.py")?, log })
     }
 
@@ -190,7 +196,7 @@ impl WaitingGuides {
     }
 }
 
-impl Drop for WaitingGuides {
+impl Drop for Guides {
     /// Stops them after a failure of another test.
     fn drop(&mut self) {
         // It fails if they have ended.
@@ -200,23 +206,9 @@ impl Drop for WaitingGuides {
 
 /// Runs the operators' smoke test against the stack. As on AWS, it looks up the stack by name and creates a user.
 fn smoke(project: &Project, endpoint: &str) -> Result<()> {
-    let mut smoke = cargo::command(project);
-    smoke.args(["run", "--quiet", "--package", "longshore-cli", "--"]);
-    smoke.args(["smoke", "--stack", NAME, "--endpoint", endpoint, "--yes"]);
-    check(&mut smoke)
-}
-
-/// Returns the command that runs the guides' commands as a reader would.
-fn guides(project: &Project) -> Result<Command> {
-    let mut guides = Command::new(tools::ensure(project)?.program("python"));
-    guides.current_dir(&project.root).arg("docs/guides/run.py");
-    cargo::remove_package_variables(&mut guides);
-    Ok(guides)
-}
-
-fn run_guides(guides: &mut Command) -> Result<()> {
-    let status = guides.status().context("cannot run docs/guides/run.py")?;
-    ensure!(status.success(), "a command of a guide failed: see above");
+    let mut smoke = Command::new(std::env::current_exe()?);
+    smoke.args(["longshore", "smoke", "--stack", NAME, "--endpoint", endpoint, "--yes"]).current_dir(&project.root);
+    ensure!(smoke.status()?.success(), "the smoke test failed: see above");
     Ok(())
 }
 

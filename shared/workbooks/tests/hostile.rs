@@ -193,6 +193,27 @@ fn a_formula_without_a_value_is_an_error() {
     assert_eq!(found[0].cells, vec![Err(CellError::FormulaWithoutResult); 4]);
 }
 
+/// Both forms of an element without content are the same, whichever a program writes.
+#[test]
+fn an_empty_element_is_one_without_content() {
+    let empty = "<row/><row><c/><c><v>1</v></c><c r=\"D2\"/><c><v>2</v><v/></c><c t=\"inlineStr\"><is/></c><c><f/></c></row>\
+        <row><c t=\"inlineStr\"><is><t>a</t><t/><r/></is></c></row><row r=\"9\"/><row><c><v>3</v></c></row>";
+    let mut full = empty.to_owned();
+    for name in ["row", "c", "v", "is", "f", "t", "r"] {
+        full = full.replace(&format!("<{name}/>"), &format!("<{name}></{name}>"));
+    }
+    full = full.replace("<c r=\"D2\"/>", "<c r=\"D2\"></c>").replace("<row r=\"9\"/>", "<row r=\"9\"></row>");
+    let read = |sheet: &str| rows(with_part(SHEET, &[(SHEET_START, 1), (sheet, 1), (SHEET_END, 1)])).unwrap();
+    let found = read(empty);
+    assert_eq!(found, read(&full));
+    let texts = found.iter().map(|row| (row.number, row.cells.iter().map(|cell| cell.as_deref()).collect::<Vec<_>>()));
+    let formula = Err(&CellError::FormulaWithoutResult);
+    let expected =
+        [(2, vec![Ok(""), Ok("1"), Ok(""), Ok(""), Ok(""), Ok(""), formula]), (3, vec![Ok("a")]), (10, vec![Ok("3")])];
+    assert_eq!(texts.collect::<Vec<_>>(), expected);
+    assert_eq!(rows(with_part(SHEET, &[("<worksheet><sheetData/></worksheet>", 1)])), Ok(vec![]));
+}
+
 /// A code that only some programs write must not make the workbook unreadable.
 #[test]
 fn any_error_code_is_an_error_of_its_cell() {

@@ -1,0 +1,109 @@
+//! The command and its subcommands.
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+
+use crate::connection::{self, LoginOptions, LogoutOptions};
+use crate::exit::{Exit, exit_code};
+use crate::output::printable;
+use crate::submit::{ExportOptions, ImportOptions, RunOptions};
+use crate::{completion, dead_letters, deploy_check, interrupt, jobs, receipt, schedules, smoke, types, webhooks};
+
+/// Run jobs on Longshore deployments, and operate them.
+#[derive(Parser)]
+#[command(name = "longshore", version, disable_help_subcommand = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Sign in to a deployment in the browser, or keep the token of a machine
+    Login(LoginOptions),
+    /// Delete the tokens of a deployment
+    Logout(LogoutOptions),
+    /// Import a file, or standard input, into a dataset
+    Import(Box<ImportOptions>),
+    /// Export a dataset to a file, or to standard output
+    Export(Box<ExportOptions>),
+    /// Run a job of any type
+    Run(Box<RunOptions>),
+    /// List, watch, cancel, retry and undo jobs, and read their failures and results
+    Jobs(Box<jobs::Options>),
+    /// Start jobs at times: list, create, change, trigger and delete schedules
+    Schedules(schedules::Options),
+    /// Send events to endpoints: list, create, change, test, replay and delete webhooks
+    Webhooks(webhooks::Options),
+    /// List, show, replay and discard dead letters of a deployment, or of the local stack
+    DeadLetters(dead_letters::Options),
+    /// Check whether a deployment to AWS would fail, not work or lose data; changes nothing
+    DeployCheck(deploy_check::Options),
+    /// Import a small file through a deployed stack, check every row and remove all test data
+    Smoke(smoke::Options),
+    /// List, register, check and delete job types whose handler is a Lambda function or an HTTPS endpoint
+    Types(types::Options),
+    /// Verify a job's receipt against the files that it names
+    VerifyReceipt(receipt::Options),
+    /// Print a script that completes commands in a shell
+    Completion(completion::Options),
+    /// Remove the test data of `smoke` after it has ended
+    #[command(hide = true)]
+    SmokeCleanup,
+}
+
+/// Runs the command with these arguments, the first of which is the name of the program. Errors, `--help` and
+/// `--version` are printed.
+pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    match execute(Cli::parse_from(arguments).command) {
+        Ok(exit) => exit,
+        Err(error) => {
+            eprintln!("error: {}", printable(&format!("{error:#}")));
+            exit_code(&error).into()
+        }
+    }
+}
+
+fn execute(command: Command) -> Result<ExitCode> {
+    match command {
+        Command::Completion(options) => options.print::<Cli>(),
+        Command::DeadLetters(options) => dead_letters::run(&options)?,
+        Command::DeployCheck(options) => deploy_check::run(&options)?,
+        Command::Login(options) => connection::login(&options)?,
+        Command::Logout(options) => connection::logout(&options)?,
+        Command::Schedules(options) => schedules::run(&options)?,
+        Command::Smoke(options) => smoke::run(&options)?,
+        Command::Types(options) => return types::run(&options),
+        Command::Webhooks(options) => webhooks::run(&options)?,
+        Command::VerifyReceipt(options) => receipt::run(&options)?,
+        Command::Import(options) => return interruptible(|| options.execute()),
+        Command::Export(options) => return interruptible(|| options.execute()),
+        Command::Run(options) => return interruptible(|| options.execute()),
+        Command::Jobs(options) => return interruptible(|| options.execute()),
+        Command::SmokeCleanup => {
+            return Ok(if smoke::cleanup::run()? { Exit::Success } else { Exit::Failed }.into());
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Runs a command that can wait for a job. The others remove their test data, or end at once.
+fn interruptible(command: impl FnOnce() -> Result<Exit>) -> Result<ExitCode> {
+    interrupt::listen();
+    command().map(ExitCode::from)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::Cli;
+
+    #[test]
+    fn the_command_line_is_well_formed() {
+        Cli::command().debug_assert();
+    }
+}
