@@ -3,8 +3,6 @@
 
     docs/guides/run.py                   runs every guide
     docs/guides/run.py uploads imports   runs these guides
-    docs/guides/run.py --waiting         runs the guides that wait for minutes
-    docs/guides/run.py --quick           runs the others
     docs/guides/run.py --list            prints the blocks without running them
 
 Blocks with the info string `sh` are run, blocks with `sh aws` are not. All blocks of one guide run in one bash, in the
@@ -20,8 +18,6 @@ from pathlib import Path
 
 GUIDES = Path(__file__).resolve().parent
 ROOT = GUIDES.parent.parent
-# Guides that wait for minutes: an undo begins after the stall time of its import.
-WAITING = ["undo"]
 # The first line of the script. It replaces the guide's title, so that script and guide have the same line numbers.
 # AT: the line of the failed command, then the lines of the calling functions; the last line is in the guide.
 PRELUDE = (
@@ -74,9 +70,6 @@ def run(guide: Path) -> int:
 def main() -> int:
     parser = argparse.ArgumentParser(description="Runs the shell blocks of guides against the running local stack.")
     parser.add_argument("--list", action="store_true", help="print the blocks and run nothing")
-    some = parser.add_mutually_exclusive_group()
-    some.add_argument("--waiting", action="store_true", help="run the guides that wait for minutes")
-    some.add_argument("--quick", action="store_true", help="run the other guides")
     parser.add_argument("guides", nargs="*", metavar="GUIDE", help="names such as uploads [default: all]")
     options = parser.parse_args()
     names = [Path(name).stem for name in options.guides]
@@ -85,10 +78,6 @@ def main() -> int:
         if not guide.is_file():
             existing = ", ".join(sorted(path.stem for path in GUIDES.glob("*.md")))
             parser.error(f"guide {guide.stem} does not exist; choose from {existing}")
-    if options.waiting or options.quick:
-        guides = [guide for guide in guides if (guide.stem in WAITING) == options.waiting]
-        if not guides:
-            parser.error("no guide is selected")
     if options.list:
         for guide in guides:
             for first, info, commands in blocks(guide):

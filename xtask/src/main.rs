@@ -62,8 +62,8 @@ enum Command {
     Token(token::Options),
     /// Generate docs/openapi.json from the code; fails if a change breaks clients
     Openapi(openapi::Options),
-    /// Run the command line `longshore`: `cargo longshore` is short for it. It is not built separately, because with other
-    /// features of its dependencies, the AWS SDK would be built twice
+    /// Run the command line `longshore`; `cargo longshore` is short for it
+    // A build of its package alone would have other features of the dependencies, and build the AWS SDK again.
     #[command(disable_help_flag = true)]
     Longshore {
         /// Arguments of the command line

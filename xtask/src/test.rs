@@ -156,32 +156,28 @@ fn run_stack_tests(project: &Project, notes: &Path) -> Result<()> {
     test("page", "test")?;
     let guard = if state::read(project)?.is_up() { None } else { Some(guard::post(project)?) };
     let state = up::bring_up(project, &up::Options::default())?;
-    let waiting = Guides::start(project, "waiting")?;
+    let guides = Guides::start(project)?;
     let outcome = check_account(project, &state.emulator_url)
         .and_then(|()| smoke(project, &state.emulator_url))
-        .and_then(|()| {
-            let quick = Guides::start(project, "quick")?;
-            test("page", "test:browser")?;
-            quick.end()
-        })
-        .and_then(|()| waiting.end());
+        .and_then(|()| test("page", "test:browser"))
+        .and_then(|()| guides.end());
     drop(guard);
     outcome
 }
 
-/// Guides that run beside the other tests of the stack: those that wait for minutes, or the quick ones.
+/// The commands of the guides, which run beside the other tests of the stack.
 struct Guides {
     process: Child,
     log: PathBuf,
 }
 
 impl Guides {
-    /// Starts the guides of this kind, whose commands run as a reader would run them.
-    fn start(project: &Project, kind: &str) -> Result<Self> {
-        let log = project.state_dir()?.join(format!("{kind}-guides.log"));
+    /// Starts the commands, as a reader would run them.
+    fn start(project: &Project) -> Result<Self> {
+        let log = project.state_dir()?.join("guides.log");
         let output = File::create(&log).with_context(|| format!("cannot write {}", log.display()))?;
         let mut command = Command::new(tools::ensure(project)?.program("python"));
-        command.current_dir(&project.root).args(["docs/guides/run.py", &format!("--{kind}")]);
+        command.current_dir(&project.root).arg("docs/guides/run.py");
         cargo::remove_package_variables(&mut command);
         command.stderr(output.try_clone()?).stdout(output);
         Ok(Self { process: command.spawn().context("cannot run docs/guides/run.py")?, log })

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use tokio::sync::mpsc;
 
 use crate::conversion::{Step, gone};
-use crate::sink::{BLOCK_BYTES, Sink};
+use crate::sink::{BLOCK_BYTES, Sink, append};
 
 /// Size of the parts of the output, which all but the last one have. A bucket takes no smaller ones than 5 MiB.
 const PART_BYTES: usize = 8 << 20;
@@ -46,13 +46,10 @@ impl Parts {
 
 impl Sink for Parts {
     fn fill(&mut self, read: &mut dyn FnMut(&mut [u8]) -> io::Result<usize>) -> io::Result<usize> {
-        let (start, room) = (self.part.len(), self.room(BLOCK_BYTES));
-        // Only this block is set to zero, while it is in the processor's cache.
-        self.part.resize(start + room, 0);
-        let filled = read(&mut self.part[start..]);
-        self.part.truncate(start + *filled.as_ref().unwrap_or(&0));
+        let room = self.room(BLOCK_BYTES);
+        let filled = append(&mut self.part, room, read)?;
         self.send_full()?;
-        filled
+        Ok(filled)
     }
 }
 

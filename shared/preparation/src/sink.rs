@@ -25,12 +25,21 @@ impl<S: Sink + ?Sized> Sink for &mut S {
 
 impl Sink for Vec<u8> {
     fn fill(&mut self, read: &mut dyn FnMut(&mut [u8]) -> io::Result<usize>) -> io::Result<usize> {
-        let start = self.len();
-        self.resize(start + BLOCK_BYTES, 0);
-        let filled = read(&mut self[start..]);
-        self.truncate(start + *filled.as_ref().unwrap_or(&0));
-        filled
+        append(self, BLOCK_BYTES, read)
     }
+}
+
+/// Lets `read` append up to this many bytes. Only they are set to zero before, while they are in the processor's cache.
+pub(crate) fn append(
+    to: &mut Vec<u8>,
+    bytes: usize,
+    read: &mut dyn FnMut(&mut [u8]) -> io::Result<usize>,
+) -> io::Result<usize> {
+    let start = to.len();
+    to.resize(start + bytes, 0);
+    let filled = read(&mut to[start..]);
+    to.truncate(start + *filled.as_ref().unwrap_or(&0));
+    filled
 }
 
 /// Copies everything. An error of the decoder is one of the file; one of the sink stays as it is.
