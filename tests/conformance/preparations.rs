@@ -32,6 +32,8 @@ fn prepared(from: &SourceFile, name: &str) -> SourceFile {
         sheet: Some("People".into()),
         first_row: Some(3),
         has_row_gaps: true,
+        hidden_rows: 2,
+        merged_ranges: 1,
     };
     SourceFile {
         key: format!("jobs/default/x/prepared/{name}"),

@@ -25,7 +25,7 @@ const SHOWN_ROWS: usize = 100;
 const UNREADABLE: [&str; 5] = ["too_few_cells", "too_many_cells", "not_utf8", "undecodable", "unterminated_quote"];
 
 /// Uploads a file, and inspects it for an import.
-async fn inspect(case: &Case) -> Value {
+pub(crate) async fn inspect(case: &Case) -> Value {
     let (store, files) = (MemoryStore::default(), MemoryFiles::default());
     let (file_guid, tenant, bytes) = (FileGuid::generate(), TenantId::from_static("acme"), case.bytes());
     let (key, size_bytes) = (upload_key(&tenant, file_guid), bytes.len() as u64);

@@ -3,14 +3,19 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use longshore_domain::job::{Job, SourceFile, Status};
+use longshore_domain::ports::Definition;
 use longshore_domain::records::Format;
 use serde_json::{Map, Value, json};
 
 use crate::case::{Case, Row, assert_no_differences};
+use crate::inspections::inspect;
 use crate::services::{ReportedRow, Services};
 
 /// The codes of rows without a key, and of those that are the same as another one.
 const KEY_CODES: [&str; 3] = ["missing_key", "key_exists", "duplicate_key"];
+
+/// The codes of rows that fail only because of other rows, which an inspection does not read.
+const CODES_OF_OTHER_ROWS: [&str; 1] = ["duplicate_key"];
 
 /// The prefix with which the keys of failed rows are corrected.
 const NEW: &str = "new-";
@@ -73,6 +78,37 @@ impl Report<'_> {
         for row in failed.iter().filter(|row| !expected.failing.contains_key(&row.number)) {
             if !KEY_CODES.contains(&row.code.as_str()) {
                 self.add(format!("{what}: row {} fails as {}", row.number, row.code));
+            }
+        }
+    }
+
+    /// Checks that an inspection says what the validation has found: how the file is read, the notations of its columns,
+    /// the issues, and the rows that fail.
+    fn check_agreement(&mut self, inspection: &Value, checked: &Job, definition: &Definition, failed: &[ReportedRow]) {
+        let file = checked.file();
+        let sheet = file.and_then(|file| file.original.as_ref()).and_then(|original| original.sheet.clone());
+        let codes =
+            |issues: &Value| issues.as_array().into_iter().flatten().map(|issue| issue["code"].clone()).collect();
+        let (said, found): (Vec<_>, Vec<_>) = (codes(&inspection["issues"]), codes(&json!(checked.issues)));
+        let options = &inspection["request"]["options"];
+        for (what, said, found) in [
+            ("reading", &inspection["reading"], &json!(file.and_then(|file| file.reading))),
+            ("sheet", &inspection["prepared"]["sheet"], &json!(sheet)),
+            ("notations", &options["notations"], &definition.options["notations"]),
+            ("issues", &json!(said), &json!(found)),
+        ] {
+            if said != found {
+                self.add(format!("the inspection says of the {what}: {said}, and the validation: {found}"));
+            }
+        }
+        let codes: BTreeMap<u64, &str> = failed.iter().map(|row| (row.number, row.code.as_str())).collect();
+        for row in inspection["rows"].as_array().into_iter().flatten() {
+            let (number, said) = (row["number"].as_u64().unwrap(), row["problem"]["code"].as_str());
+            let found = codes.get(&number).copied().filter(|code| !CODES_OF_OTHER_ROWS.contains(code));
+            if said != found {
+                self.add(format!(
+                    "row {number} fails as {said:?} in the inspection, and as {found:?} in the validation"
+                ));
             }
         }
     }
@@ -168,6 +204,7 @@ async fn check_validation(services: &Services, report: &mut Report<'_>) -> Optio
         report.add(format!("{} rows, and there should be {}", checked.split.item_count, expected.rows.len()));
     }
     let definition = services.definition(&checked).await;
+    report.check_agreement(&inspect(case).await, &checked, &definition, &failed);
     if case.format() == Format::Csv && definition.columns.as_ref() != Some(&case.columns) {
         report.add(format!("the columns are {:?}", definition.columns));
     }

@@ -28,6 +28,10 @@ pub struct Prepared {
     pub sheets: Vec<FoundSheet>,
     /// The rows of the sheet. Empty for other files.
     pub row_steps: RowSteps,
+    /// Number of these rows that the sheet hides.
+    pub hidden_rows: u32,
+    /// Number of merged ranges of the sheet, if it was read to its end.
+    pub merged_ranges: u32,
 }
 
 impl Prepared {
@@ -56,6 +60,8 @@ impl Prepared {
             sheet: self.sheet.clone(),
             first_row: self.row_steps.first_row(),
             has_row_gaps: self.row_steps.has_gaps(),
+            hidden_rows: self.hidden_rows,
+            merged_ranges: self.merged_ranges,
         }
     }
 }

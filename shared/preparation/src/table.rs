@@ -31,7 +31,7 @@ pub(crate) fn sheet(
     prepared.sheet = Some(shown_name(&workbook.sheet(choice)?.name));
     let mut table = Table { sink, first: Some(Vec::new()), first_bytes: 0, width: 0, line: Vec::new() };
     let mut failed = None;
-    workbook.for_each_row(choice, limits.columns, |row: &Row| {
+    let merged = workbook.for_each_row(choice, limits.columns, |row: &Row| {
         if row.is_truncated {
             failed = Some(PreparationError::TooManyColumns(limits.columns).into());
             return ControlFlow::Break(());
@@ -40,6 +40,7 @@ pub(crate) fn sheet(
             return ControlFlow::Continue(());
         }
         prepared.row_steps.push(row.number);
+        prepared.hidden_rows += u32::from(row.is_hidden);
         match table.push(&row.cells) {
             Ok(()) => ControlFlow::Continue(()),
             Err(error) => {
@@ -48,6 +49,7 @@ pub(crate) fn sheet(
             }
         }
     })?;
+    prepared.merged_ranges = merged;
     Ok(failed.map_or_else(|| table.write_first(), Err)?)
 }
 

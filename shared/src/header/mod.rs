@@ -6,7 +6,7 @@
 mod refusals;
 mod seeker;
 
-use longshore_domain::job::{Job, JobError, SourceFile};
+use longshore_domain::job::{Job, JobError, Original, SourceFile};
 use longshore_domain::ports::{FileStream, Files, PortError, PortResult, Read};
 use longshore_domain::records::{
     Cutter, Extent, Form, Format, GivenReading, GivenSheet, Reading, TextEncoding, UnreadableFile, sniff,
@@ -17,11 +17,15 @@ use crate::files::ResumingReader;
 use crate::first_rows::FirstCell;
 use crate::reading::detect_reading;
 
-use self::refusals::{empty, ended_early};
+use self::refusals::{empty, ended_early, rows_too_far};
 use self::seeker::Seeker;
 
 /// Bytes of a name in an item of DynamoDB, besides its text.
 pub(crate) const NAME_OVERHEAD: usize = 4;
+
+/// Bytes in which the header, or the first value, must begin. Blank rows and comments before it are read at every split
+/// and inspection.
+const SEARCH_BYTES: u64 = 64 << 20;
 
 /// The header of a readable file.
 #[derive(Clone, Eq, PartialEq, Debug)]
@@ -101,7 +105,27 @@ pub async fn read_header(
     let seeker = Seeker::new(found.reading, found.table_from as u64);
     let mut header = seeker.seek(files, source, head, extent).await?;
     header.issues.splice(0..0, found.issues);
+    header.issues.extend(source.original.as_deref().into_iter().flat_map(sheet_issues));
     Ok(header)
+}
+
+/// Returns what a person may not expect of the rows of a sheet.
+fn sheet_issues(original: &Original) -> impl Iterator<Item = JobError> {
+    let hidden = counted(original.hidden_rows, "hidden row");
+    let hidden = hidden.map(|rows| JobError::new("rows_hidden", format!("the sheet has {rows}; they are read, too")));
+    let merged = counted(original.merged_ranges, "merged range").map(|ranges| {
+        let message = format!("the sheet has {ranges}; only the first cell of each has a value, the others are empty");
+        JobError::new("cells_merged", message)
+    });
+    hidden.into_iter().chain(merged)
+}
+
+fn counted(number: u32, what: &str) -> Option<String> {
+    match number {
+        0 => None,
+        1 => Some(format!("1 {what}")),
+        _ => Some(format!("{number} {what}s")),
+    }
 }
 
 /// Returns the form of a file that must be prepared; `None` for other files, and for a file that is gone.
@@ -165,6 +189,7 @@ async fn first_value(
     if start.is_none() && cutter.offset() < source.size_bytes {
         let mut stream = open(files, source, cutter.offset(), None).await?;
         while start.is_none()
+            && check_search(cutter.offset())?
             && let Some(block) = stream.next().await?
         {
             start = first(&mut cutter, &block);
@@ -175,6 +200,14 @@ async fn first_value(
     }
     let start = start.ok_or_else(|| empty(source))?;
     Ok(FileHeader { start, columns: None, rows: Vec::new(), reading: None, issues: Vec::new() })
+}
+
+/// Returns true, so that it can be a condition, unless the search has read too much.
+///
+/// # Errors
+/// `header_missing`.
+fn check_search(searched: u64) -> Result<bool, JobError> {
+    if searched <= SEARCH_BYTES { Ok(true) } else { Err(rows_too_far()) }
 }
 
 /// Opens the source from byte `start` to `end` (exclusive), or to its end.

@@ -5,8 +5,8 @@ use longshore_domain::ports::PortError;
 use longshore_domain::records::{TextEncoding, UnreadableFile};
 use longshore_domain::text::quoted;
 
-use super::NAME_OVERHEAD;
 use super::seeker::HEADER_BYTES;
+use super::{NAME_OVERHEAD, SEARCH_BYTES};
 
 /// Returns the error of a stream that ended before its file. The file is read again, because a part of a line would
 /// otherwise be used as the header.
@@ -29,6 +29,14 @@ pub(super) fn too_few_rows(rows: u32, header_row: u32) -> JobError {
     let message = format!(
         "row {header_row} cannot be the header, because the file has {rows} rows; give the row with the names of the \
          columns as reading.headerRow"
+    );
+    JobError::new("header_missing", message)
+}
+
+pub(super) fn rows_too_far() -> JobError {
+    let message = format!(
+        "the first {} MiB of the file have no header and no row; remove the blank rows and comments at its beginning",
+        SEARCH_BYTES >> 20
     );
     JobError::new("header_missing", message)
 }

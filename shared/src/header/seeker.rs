@@ -7,7 +7,7 @@ use longshore_domain::records::{Cutter, Extent, Reading, Span, check_utf8};
 use super::refusals::{
     empty, ended_early, header_too_long, names_too_long, too_few_rows, undecodable_header, unterminated_header,
 };
-use super::{FileHeader, HeaderError, NAME_OVERHEAD, open};
+use super::{FileHeader, HeaderError, NAME_OVERHEAD, check_search, open};
 use crate::column_names::name_columns;
 use crate::first_rows::first_rows;
 use crate::handler::CellReader;
@@ -49,7 +49,9 @@ impl Seeker {
         }
         if self.cutter.offset() < source.size_bytes {
             let mut stream = open(files, source, self.cutter.offset(), None).await?;
-            while let Some(block) = stream.next().await? {
+            while check_search(self.cutter.offset())?
+                && let Some(block) = stream.next().await?
+            {
                 if let Some(found) = self.feed(&block)? {
                     return Ok(found);
                 }

@@ -34,17 +34,23 @@ pub(super) struct CheckedJob {
     pub(super) prepared: Box<dyn PreparedJob>,
 }
 
+impl CheckedJob {
+    fn with_notice(mut self, preset: &Preset) -> Self {
+        self.issues.insert(0, notice(preset));
+        self
+    }
+}
+
 impl Intended<'_> {
-    /// Checks a header, if the file has one, and detects what the options leave open. Returns the preset that the file can
+    /// Checks a header, and detects what the options leave open. Returns the preset that the file can
     /// use, and the job with its mapping, unless the header is accepted without it only.
-    pub(super) fn check(mut self, header: Option<&Header<'_>>) -> (Option<Preset>, Result<CheckedJob, JobError>) {
-        let Some(header) = header else {
-            let Self { options, prepared, .. } = self;
-            return (None, Ok(CheckedJob { issues: Vec::new(), options, prepared }));
-        };
+    pub(super) fn check(mut self, header: &Header<'_>) -> (Option<Preset>, Result<CheckedJob, JobError>) {
         let presets = std::mem::take(&mut self.presets);
         let preset = Preset::for_columns(presets, header.columns, &known_properties(&self.options));
-        let mapped = preset.as_ref().and_then(|preset| self.mapped_by(preset, header));
+        let mapped = preset.as_ref().and_then(|preset| {
+            let mapped = self.mapped_by(preset, header.columns)?;
+            Some(mapped.checked(header).map(|checked| checked.with_notice(preset)))
+        });
         let checked = match mapped {
             Some(Ok(checked)) => Ok(checked),
             Some(Err(error)) if QUESTIONS.contains(&error.code.as_str()) => Err(error),
@@ -54,11 +60,27 @@ impl Intended<'_> {
         (preset, checked)
     }
 
-    /// Checks a header with the mapping of a preset. `None` if the options have a mapping, or if the key has no column.
-    fn mapped_by(&self, preset: &Preset, header: &Header<'_>) -> Option<Result<CheckedJob, JobError>> {
+    /// Maps the members of JSON Lines by the preset that they can use.
+    pub(super) fn map_members(mut self, names: &[String]) -> (Option<Preset>, CheckedJob) {
+        let presets = std::mem::take(&mut self.presets);
+        let preset = Preset::for_columns(presets, names, &known_properties(&self.options));
+        let mapped = preset.as_ref().and_then(|preset| {
+            let mapped = self.mapped_by(preset, names)?;
+            Some(mapped.unchecked().with_notice(preset))
+        });
+        (preset, mapped.unwrap_or_else(|| self.unchecked()))
+    }
+
+    /// Returns the job as it is.
+    pub(super) fn unchecked(self) -> CheckedJob {
+        CheckedJob { issues: Vec::new(), options: self.options, prepared: self.prepared }
+    }
+
+    /// Returns the job with the mapping of a preset. `None` if the options have a mapping, or if the key has no column.
+    fn mapped_by(&self, preset: &Preset, columns: &[String]) -> Option<Intended<'_>> {
         let is_open = ["columns", "values"].iter().all(|member| self.options.get(member).is_none());
         let key = self.options.get("key").and_then(Value::as_str)?;
-        if !is_open || preset.maps_nothing() || !preset.has_property(key, header.columns) {
+        if !is_open || preset.maps_nothing() || !preset.has_property(key, columns) {
             return None;
         }
         let mut options = self.options.clone();
@@ -66,12 +88,7 @@ impl Intended<'_> {
         members.insert("columns".into(), json!(preset.columns));
         members.insert("values".into(), json!(preset.values));
         let prepared = self.job_type.prepare(&options).ok()?;
-        let mapped = Intended { job_type: self.job_type, options, prepared, presets: Vec::new() };
-        let with_notice = |checked: CheckedJob| {
-            let issues = [vec![notice(preset)], checked.issues].concat();
-            CheckedJob { issues, ..checked }
-        };
-        Some(mapped.checked(header).map(with_notice))
+        Some(Intended { job_type: self.job_type, options, prepared, presets: Vec::new() })
     }
 
     fn checked(self, header: &Header<'_>) -> Result<CheckedJob, JobError> {

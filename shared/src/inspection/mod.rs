@@ -79,9 +79,15 @@ pub async fn inspect<'a>(
     let mut inspection = Inspection { reading, columns: columns::describe(&names, &rows), ..Inspection::default() };
     let mut job = None;
     if let Some(intended) = intended {
-        // JSON Lines have no header.
-        let header = reading.map(|_| Header { columns: &names, rows: &rows, detected: None });
-        let (preset, checked) = intended.check(header.as_ref());
+        let (preset, checked) = match reading {
+            Some(_) => intended.check(&Header { columns: &names, rows: &rows, detected: None }),
+            // JSON Lines have no header that could be checked.
+            None if intended.presets.is_empty() => (None, Ok(intended.unchecked())),
+            None => {
+                let (preset, mapped) = intended.map_members(&rows::member_names(files, &source, start).await?);
+                (preset, Ok(mapped))
+            }
+        };
         inspection.preset = preset;
         match checked {
             Ok(checked) => {

@@ -1,11 +1,14 @@
 //! The first rows of a file, and what would fail each of them.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use longshore_domain::job::SourceFile;
 use longshore_domain::outcome::Rejection;
 use longshore_domain::ports::{Files, PortError};
 use longshore_domain::records::{Format, Span};
 use longshore_tabular::RecordConverter;
 use serde::Serialize;
+use serde::de::IgnoredAny;
 use utoipa::ToSchema;
 
 use crate::files::ResumingReader;
@@ -49,6 +52,19 @@ impl From<Rejection> for Problem {
     fn from(Rejection { code, field, message, .. }: Rejection) -> Self {
         Self { code, field, message }
     }
+}
+
+/// Returns the names of the members of the first values of JSON Lines.
+pub(super) async fn member_names(
+    files: &impl Files,
+    source: &SourceFile,
+    start: u64,
+) -> Result<Vec<String>, PortError> {
+    let rows = first(files, source, start, &[], None).await?.unwrap_or_default();
+    let values = rows.iter().flat_map(|row| &row.cells);
+    let objects = values.filter_map(|text| serde_json::from_str::<BTreeMap<String, IgnoredAny>>(text).ok());
+    let names: BTreeSet<String> = objects.flat_map(BTreeMap::into_keys).collect();
+    Ok(names.into_iter().collect())
 }
 
 /// Reads the rows from `start` on; `None` if the file was removed or replaced. A row that is cut off after [`BYTES`] is

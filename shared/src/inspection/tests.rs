@@ -93,6 +93,14 @@ async fn a_preset_maps_what_the_options_leave_open() {
     // A header that is accepted without the preset only.
     let kept = found("id,Ort\n1,2\n", json!({ "schema": { "required": ["Ort"] } })).await;
     assert_eq!((kept.error, kept.issues, kept.options.unwrap().get("columns").is_none()), (None, Vec::new(), true));
+    // The members of JSON Lines are mapped, too: of an export with other names, for example.
+    let mapped = found("{\"Nr\":1}\n{\"Nr\":2,\"Ort\":\"-\"}\n{\"Ort\":\"Bonn\"}\n", json!({})).await;
+    assert_eq!(mapped.options.unwrap()["columns"], json!(preset.columns));
+    assert_eq!((mapped.preset.as_ref(), mapped.issues[0].code.as_str()), (Some(&preset), "preset_used"));
+    let codes = mapped.rows.iter().map(|row| row.problem.as_ref().map(|problem| problem.code.as_str()));
+    assert_eq!(codes.collect::<Vec<_>>(), [None, None, Some("missing_key")]);
+    let kept = found("{\"city\":1,\"Ort\":2}\n", json!({})).await;
+    assert_eq!((kept.preset, kept.options), (None, Some(json!({ "dataset": "d", "key": "id" }))));
     let kept = found("id,Ort,city\n1,2,3\n", json!({})).await;
     assert_eq!(kept.preset.map(|preset| preset.columns.len()), Some(0));
 }

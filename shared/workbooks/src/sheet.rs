@@ -26,6 +26,9 @@ const SPARE_BYTES: usize = 1 << 10;
 const OTHER_EVENTS: u64 = 8_000_000;
 const EVENTS_PER_CELL: u64 = 64;
 
+/// Maximum number of events that are read after the cells.
+const REST_EVENTS: u32 = 200_000;
+
 /// A row with at least one filled cell.
 #[derive(Clone, Eq, PartialEq, Debug, Default)]
 pub struct Row {
@@ -92,11 +95,12 @@ impl<'a, R: Read> SheetReader<'a, R> {
         }
     }
 
-    /// Passes each row to `visit`, until it breaks. Blank rows are left out.
+    /// Passes each row to `visit`, until it breaks. Blank rows are left out. Returns the number of merged ranges, 0 after a
+    /// break.
     ///
     /// # Errors
     /// If the sheet is damaged, or exceeds a limit.
-    pub(crate) fn read(mut self, mut visit: impl FnMut(&Row) -> ControlFlow<()>) -> Result<(), WorkbookError> {
+    pub(crate) fn read(mut self, mut visit: impl FnMut(&Row) -> ControlFlow<()>) -> Result<u32, WorkbookError> {
         loop {
             let (element, is_empty) = match self.next()? {
                 Event::Start(element) => (element, false),
@@ -105,11 +109,11 @@ impl<'a, R: Read> SheetReader<'a, R> {
                     self.is_in_row = false;
                     let is_blank = self.row.cells.is_empty() && !self.row.is_truncated;
                     if !is_blank && visit(&self.row).is_break() {
-                        return Ok(());
+                        return Ok(0);
                     }
                     continue;
                 }
-                Event::End(element) if element.local_name().as_ref() == "sheetData" => return Ok(()),
+                Event::End(element) if element.local_name().as_ref() == "sheetData" => return Ok(self.merged_ranges()),
                 Event::Eof => return Err(WorkbookError::damaged("a sheet ends too early")),
                 _ => continue,
             };
@@ -124,10 +128,29 @@ impl<'a, R: Read> SheetReader<'a, R> {
                     let cell = CellStart::new(&element)?;
                     self.read_cell(cell, is_empty)?;
                 }
-                "sheetData" if is_empty => return Ok(()),
+                "sheetData" if is_empty => return Ok(self.merged_ranges()),
                 _ => {}
             }
         }
+    }
+
+    /// Counts the merged ranges, which follow the cells. Nothing else is needed of the rest of the part, so nothing in it
+    /// is an error, and elements that come later in every sheet end it (ISO/IEC 29500-1, 18.3.1.99).
+    fn merged_ranges(&mut self) -> u32 {
+        let mut ranges = 0;
+        for _ in 0..REST_EVENTS {
+            match self.part.next() {
+                Ok(Event::Start(element) | Event::Empty(element)) => match element.local_name().as_ref() {
+                    "mergeCell" => ranges += 1,
+                    "phoneticPr" | "conditionalFormatting" | "dataValidations" | "hyperlinks" | "drawing" => break,
+                    _ => {}
+                },
+                Ok(Event::End(element)) if element.local_name().as_ref() == "mergeCells" => break,
+                Ok(Event::Eof) | Err(_) => break,
+                Ok(_) => {}
+            }
+        }
+        ranges
     }
 
     fn next(&mut self) -> Result<Event<'_>, WorkbookError> {

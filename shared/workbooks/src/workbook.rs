@@ -98,7 +98,7 @@ impl<R: Read + Seek> Workbook<R> {
     }
 
     /// Passes the rows of a sheet to `visit`, in order, until it breaks. Blank rows are left out. Cells beyond
-    /// `max_columns` are not read, which the row says.
+    /// `max_columns` are not read, which the row says. Returns the number of merged ranges of the sheet, 0 after a break.
     ///
     /// # Errors
     /// If there is no such sheet, or it cannot be read, or exceeds a limit.
@@ -107,7 +107,7 @@ impl<R: Read + Seek> Workbook<R> {
         choice: &SheetChoice,
         max_columns: usize,
         visit: impl FnMut(&Row) -> ControlFlow<()>,
-    ) -> Result<(), WorkbookError> {
+    ) -> Result<u32, WorkbookError> {
         let name = self.sheet(choice)?.part.clone();
         let Limits { sheet_bytes, cells, blank_cells, .. } = *self.archive.limits();
         let (dates, is_computed_on_load) = (self.package.dates, self.package.is_computed_on_load);

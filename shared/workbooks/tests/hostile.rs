@@ -214,6 +214,19 @@ fn an_empty_element_is_one_without_content() {
     assert_eq!(rows(with_part(SHEET, &[("<worksheet><sheetData/></worksheet>", 1)])), Ok(vec![]));
 }
 
+/// What follows the cells is not needed, so it makes no workbook unreadable.
+#[test]
+fn the_rest_of_a_sheet_can_be_damaged_or_long() {
+    for rest in ["", "</sheetData><mergeCells><mergeCell ref=\"A1:B1\"", "</sheetData><<", "</sheetData>\u{1}&x;"] {
+        let parts = [("<worksheet><sheetData><row><c><v>1</v></c></row>", 1), (rest, 1)];
+        let found = rows(with_part(SHEET, &parts)).map(|rows| rows.len());
+        assert_eq!(found.is_ok(), !rest.is_empty(), "{rest}");
+    }
+    let merged =
+        [("<worksheet><sheetData><row><c><v>1</v></c></row></sheetData><mergeCells>", 1), ("<mergeCell/>", 9_000_000)];
+    assert_eq!(rows(with_part(SHEET, &merged)).map(|rows| rows.len()), Ok(1));
+}
+
 /// A code that only some programs write must not make the workbook unreadable.
 #[test]
 fn any_error_code_is_an_error_of_its_cell() {

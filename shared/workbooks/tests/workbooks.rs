@@ -192,7 +192,7 @@ fn a_sheet_has_a_limited_number_of_cells() {
         workbook.for_each_row(&SheetChoice::FirstVisible, 1, |_| ControlFlow::Continue(()))
     };
     let limits = Limits { cells: 8, blank_cells: 3, ..Limits::default() };
-    assert_eq!(read(limits), Ok(()));
+    assert_eq!(read(limits), Ok(0));
     assert_eq!(read(Limits { cells: 7, ..limits }), Err(WorkbookError::TooManyCells(7)));
     assert_eq!(read(Limits { blank_cells: 2, ..limits }), Err(WorkbookError::TooMany("cells without a value")));
 }
@@ -207,6 +207,28 @@ fn hidden_rows_are_read_and_marked() {
     let mut workbook = open(writer.save_to_buffer().unwrap());
     let rows = rows(&mut workbook, 1);
     assert_eq!(rows.iter().map(|row| row.is_hidden).collect::<Vec<_>>(), [false, true]);
+}
+
+#[test]
+fn merged_ranges_are_counted_and_the_first_cell_has_the_value() {
+    let mut writer = Writer::new();
+    let sheet = writer.add_worksheet();
+    for first in [0, 5] {
+        sheet.merge_range(first, 0, first + 1, 1, "merged", &Format::new()).unwrap();
+    }
+    sheet.write(9, 0, "last").unwrap();
+    let mut workbook = open(writer.save_to_buffer().unwrap());
+    let mut rows = Vec::new();
+    let mut read = |most: usize| {
+        rows.clear();
+        let keep = |row: &Row| {
+            rows.push(texts(row).join("|"));
+            if rows.len() < most { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        };
+        (workbook.for_each_row(&SheetChoice::FirstVisible, 2, keep), rows.clone())
+    };
+    assert_eq!(read(10), (Ok(2), vec!["merged".to_owned(), "merged".to_owned(), "last".to_owned()]));
+    assert_eq!(read(1), (Ok(0), vec!["merged".to_owned()]));
 }
 
 /// calamine is another reader of the format.

@@ -13,7 +13,7 @@ import { text } from "./text";
 import { Upload } from "./upload";
 
 /** The accepted file types: a table, as spreadsheet programs save it, or compressed. */
-export const CORRECTION_TYPES = [".csv", ".txt", ".xlsx", ".gz", ".zst", ".zip"];
+export const CORRECTION_TYPES = [".csv", ".tsv", ".txt", ".xlsx", ".xlsm", ".gz", ".zst", ".zip"];
 
 export class CorrectionUpload {
   readonly upload = new Upload(CORRECTION_TYPES);

@@ -20,7 +20,19 @@ import { text } from "./text";
 import { Upload } from "./upload";
 
 /** The accepted file types. */
-export const FILE_TYPES = [".csv", ".tsv", ".txt", ".jsonl", ".ndjson", ".xlsx", ".gz", ".zst", ".zip"];
+export const FILE_TYPES = [
+  ".csv",
+  ".tsv",
+  ".tab",
+  ".txt",
+  ".jsonl",
+  ".ndjson",
+  ".xlsx",
+  ".xlsm",
+  ".gz",
+  ".zst",
+  ".zip",
+];
 
 /** The stage of a start. */
 export type Stage = "none" | "waiting" | "creating";

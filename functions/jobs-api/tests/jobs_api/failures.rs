@@ -70,7 +70,18 @@ async fn a_failed_row_of_a_sheet_has_its_number_in_it() {
 fn sheet_of(file: &SourceFile) -> Original {
     let SourceFile { key, size_bytes, etag, .. } = file.clone();
     let (sheet, first_row) = (Some("People".into()), Some(1));
-    Original { key, size_bytes, etag, form: Form::Workbook, file: None, sheet, first_row, has_row_gaps: true }
+    Original {
+        key,
+        size_bytes,
+        etag,
+        form: Form::Workbook,
+        file: None,
+        sheet,
+        first_row,
+        has_row_gaps: true,
+        hidden_rows: 0,
+        merged_ranges: 0,
+    }
 }
 
 #[tokio::test]

@@ -33,6 +33,17 @@ pub struct Original {
     /// True if rows of the sheet are left out. The numbers of those that are not are in a file beside the prepared one.
     #[serde(default, skip_serializing_if = "is_false")]
     pub has_row_gaps: bool,
+    /// Number of prepared rows that the sheet hides.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub hidden_rows: u32,
+    /// Number of merged ranges of the sheet.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub merged_ranges: u32,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(number: &u32) -> bool {
+    *number == 0
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
@@ -189,6 +200,8 @@ mod tests {
             sheet: None,
             first_row: None,
             has_row_gaps: false,
+            hidden_rows: 0,
+            merged_ranges: 0,
         };
         SourceFile {
             key: "jobs/t/1/prepared/x".into(),

@@ -94,6 +94,7 @@ test("a German file is found as it is written, and imported with its values", as
   await expect(preview(page)).toContainText("Bäckerei Ährlich");
   await pickSchema(page, JSON.stringify(schema));
   await expect(page.getByText('numbers with a decimal comma: "Umsatz 2023"')).toBeVisible();
+  await accessible(page, "german-file");
   const [request] = await Promise.all([page.waitForRequest("**/api/jobs"), start(page)]);
   expect(request.postDataJSON().reading).toMatchObject({ encoding: "windows-1252", delimiter: ";" });
   await complete(page);
