@@ -146,6 +146,20 @@ fn array(value: &Value) -> impl Iterator<Item = &Value> {
 }
 
 #[tokio::test]
+async fn hidden_rows_and_merged_cells_are_stated() {
+    for (name, expected) in [
+        ("taken/pyexcel-xlsx/hidden.xlsx", "rows_hidden"),
+        ("workbooks/merged.xlsx", "cells_merged"),
+        ("taken/libreoffice/merged.xlsx", "cells_merged"),
+        ("taken/frictionless/merged-cells.xlsx", "cells_merged"),
+    ] {
+        let cases = Case::all();
+        let found = inspect(cases.iter().find(|case| case.name == name).unwrap()).await;
+        assert!(array(&found["issues"]).any(|issue| issue["code"] == expected), "{name}: {}", found["issues"]);
+    }
+}
+
+#[tokio::test]
 async fn every_file_is_inspected_as_an_independent_reader_reads_it() {
     assert_no_differences(differences).await;
 }

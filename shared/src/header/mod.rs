@@ -114,7 +114,7 @@ fn sheet_issues(original: &Original) -> impl Iterator<Item = JobError> {
     let hidden = counted(original.hidden_rows, "hidden row");
     let hidden = hidden.map(|rows| JobError::new("rows_hidden", format!("the sheet has {rows}; they are read, too")));
     let merged = counted(original.merged_ranges, "merged range").map(|ranges| {
-        let message = format!("the sheet has {ranges}; only the first cell of each has a value, the others are empty");
+        let message = format!("the sheet has {ranges}; the value of each belongs to its first cell only");
         JobError::new("cells_merged", message)
     });
     hidden.into_iter().chain(merged)

@@ -100,9 +100,18 @@ async fn a_preset_maps_what_the_options_leave_open() {
     let codes = mapped.rows.iter().map(|row| row.problem.as_ref().map(|problem| problem.code.as_str()));
     assert_eq!(codes.collect::<Vec<_>>(), [None, None, Some("missing_key")]);
     let kept = found("{\"city\":1,\"Ort\":2}\n", json!({})).await;
-    assert_eq!((kept.preset, kept.options), (None, Some(json!({ "dataset": "d", "key": "id" }))));
+    assert_eq!((kept.preset.unwrap().columns.len(), kept.options.unwrap().get("columns").is_none()), (0, true));
     let kept = found("id,Ort,city\n1,2,3\n", json!({})).await;
     assert_eq!(kept.preset.map(|preset| preset.columns.len()), Some(0));
+}
+
+#[tokio::test]
+async fn the_header_is_searched_in_the_first_64_mib() {
+    const SEARCHED: usize = 64 << 20;
+    let found = inspected(&("\n".repeat(SEARCHED - 100) + "id\n1\n"), None).await;
+    assert_eq!((found.error, found.rows.len()), (None, 1));
+    let found = inspected(&("\n".repeat(2 * SEARCHED) + "id\n1\n"), None).await;
+    assert_eq!(found.error.map(|error| error.code).as_deref(), Some("header_missing"));
 }
 
 #[tokio::test]

@@ -8,6 +8,7 @@
 pub(super) type Need = (&'static str, &'static str, Option<&'static str>);
 
 const READ: Need = ("dynamodb:GetItem", "JobsTable", None);
+const READ_JOB: Need = ("dynamodb:GetItem", "JobsTable", Some("JOB#"));
 const READ_UPLOAD: Need = ("dynamodb:GetItem", "JobsTable", Some("UPLOAD#"));
 const READ_TYPE: Need = ("dynamodb:GetItem", "JobsTable", Some("JOBTYPES"));
 const READ_PRESET: Need = ("dynamodb:GetItem", "JobsTable", Some("PRESETS#"));
@@ -15,6 +16,7 @@ const COUNT_CALL: Need = ("dynamodb:UpdateItem", "JobsTable", Some("TENANT#"));
 const READ_MANY: Need = ("dynamodb:BatchGetItem", "JobsTable", None);
 const FIND: Need = ("dynamodb:Query", "JobsTable", None);
 const UPDATE: Need = ("dynamodb:UpdateItem", "JobsTable", None);
+const UPDATE_JOB: Need = ("dynamodb:UpdateItem", "JobsTable", Some("JOB#"));
 const PUT: Need = ("dynamodb:PutItem", "JobsTable", None);
 /// The record that a job uses an upload.
 const PUT_USE: Need = ("dynamodb:PutItem", "JobsTable", Some("UPLOAD#"));
@@ -82,8 +84,8 @@ pub(super) const CALLS: &[(&[&str], &str, &[Need])] = &[
     (STORES, "create_undo", &[PUT, UPDATE, READ, READ_MANY]),
     (STORES, "upload_created_before", &[READ]),
     (STORES, "job_created_before", &[READ]),
-    (STORES, "job", &[READ]),
-    (STORES, "definition", &[READ]),
+    (STORES, "job", &[READ_JOB]),
+    (STORES, "definition", &[READ_JOB]),
     (STORES, "jobs", &[FIND_OF_TENANT, READ_MANY]),
     (STORES, "unfinished", &[FIND_UNFINISHED]),
     (STORES, "due_jobs", &[FIND_DUE]),
@@ -94,10 +96,10 @@ pub(super) const CALLS: &[(&[&str], &str, &[Need])] = &[
     (STORES, "record_outage", &[UPDATE]),
     (STORES, "put_columns", &[UPDATE]),
     (STORES, "commit_group", &[PUT, UPDATE, READ]),
-    (STORES, "record_preparation", &[UPDATE]),
-    (STORES, "end_preparation", &[UPDATE]),
+    (STORES, "record_preparation", &[UPDATE_JOB]),
+    (STORES, "end_preparation", &[UPDATE_JOB]),
     (STORES, "end_split", &[UPDATE]),
-    (STORES, "stop", &[UPDATE]),
+    (STORES, "stop", &[UPDATE_JOB]),
     (STORES, "stop_if_unchanged", &[UPDATE]),
     (STORES, "delete", &[UPDATE]),
     (STORES, "delete_if_unchanged", &[UPDATE]),
@@ -125,7 +127,7 @@ pub(super) const CALLS: &[(&[&str], &str, &[Need])] = &[
     (STORES, "events", &[FIND]),
     (STORES, "chunk_state", &[READ_MANY]),
     (STORES, "commit", &[UPDATE]),
-    (STORES, "group_done", &[UPDATE]),
+    (STORES, "group_done", &[UPDATE_JOB]),
     (STORES, "progress", &[FIND]),
     (STORES, "progress_from", &[FIND]),
     (STORES, "manifest", &[READ]),

@@ -71,7 +71,7 @@ export const errorText = {
     wrong_encoding: "The header cannot be read:",
     encoding_guessed: "The encoding of the file was guessed:",
     rows_hidden: "The sheet hides rows, which are read, too:",
-    cells_merged: "The sheet has merged cells. Only the first one of each range has a value:",
+    cells_merged: "The sheet has merged cells. The value of each range belongs to its first cell only:",
     rows_above_header: "Rows above the header were not processed:",
     header_looks_like_data: "The header looks like data:",
     repeated_column: "Some columns have the same name:",
