@@ -131,7 +131,7 @@ fn an_export_with_other_headings_maps_by_itself_when_it_comes_back() -> Story {
     import(stack, "file.jsonl", &lines(&records), &json!({ "dataset": name, "key": "id" }))?;
     let before = data(stack, &name)?;
     let columns = json!([{ "name": "city", "as": "Ort" }, { "name": "id", "as": "Nr" }, { "name": "note" }]);
-    for (format, file) in [("csv", "results.csv"), ("xlsx", "results.xlsx")] {
+    for (format, file) in [("csv", "results.csv"), ("xlsx", "results.xlsx"), ("jsonl", "results.jsonl")] {
         let (_, exported) = export(stack, &name, &json!({ "format": format, "columns": columns }), file)?;
         let upload = stack.client.upload(file, &exported)?;
         let body = json!({ "jobType": "import", "options": { "dataset": name, "key": "id" } });
