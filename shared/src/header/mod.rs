@@ -189,10 +189,12 @@ async fn first_value(
     if start.is_none() && cutter.offset() < source.size_bytes {
         let mut stream = open(files, source, cutter.offset(), None).await?;
         while start.is_none()
-            && check_search(cutter.offset())?
             && let Some(block) = stream.next().await?
         {
             start = first(&mut cutter, &block);
+            if start.is_none() {
+                check_search(cutter.offset())?;
+            }
         }
         if start.is_none() && cutter.offset() < source.size_bytes {
             return Err(ended_early().into());
@@ -202,12 +204,12 @@ async fn first_value(
     Ok(FileHeader { start, columns: None, rows: Vec::new(), reading: None, issues: Vec::new() })
 }
 
-/// Returns true, so that it can be a condition, unless the search has read too much.
+/// Refuses a file in which nothing was found up to this offset.
 ///
 /// # Errors
 /// `header_missing`.
-fn check_search(searched: u64) -> Result<bool, JobError> {
-    if searched <= SEARCH_BYTES { Ok(true) } else { Err(rows_too_far()) }
+fn check_search(offset: u64) -> Result<(), JobError> {
+    if offset <= SEARCH_BYTES { Ok(()) } else { Err(rows_too_far()) }
 }
 
 /// Opens the source from byte `start` to `end` (exclusive), or to its end.

@@ -49,12 +49,11 @@ impl Seeker {
         }
         if self.cutter.offset() < source.size_bytes {
             let mut stream = open(files, source, self.cutter.offset(), None).await?;
-            while check_search(self.cutter.offset())?
-                && let Some(block) = stream.next().await?
-            {
+            while let Some(block) = stream.next().await? {
                 if let Some(found) = self.feed(&block)? {
                     return Ok(found);
                 }
+                check_search(self.cutter.offset())?;
             }
             if self.cutter.offset() < source.size_bytes {
                 return Err(ended_early().into());

@@ -42,8 +42,8 @@ impl CheckedJob {
 }
 
 impl Intended<'_> {
-    /// Checks a header, and detects what the options leave open. Returns the preset that the file can
-    /// use, and the job with its mapping, unless the header is accepted without it only.
+    /// Checks a header, and detects what the options leave open. Returns the preset that the file can use, and the job with
+    /// its mapping, unless the header is accepted without it only.
     pub(super) fn check(mut self, header: &Header<'_>) -> (Option<Preset>, Result<CheckedJob, JobError>) {
         let presets = std::mem::take(&mut self.presets);
         let preset = Preset::for_columns(presets, header.columns, &known_properties(&self.options));
