@@ -134,6 +134,6 @@ test("the failed rows of a workbook have their rows in the sheet", async ({ page
   ]);
   await expect(rows.getByRole("row").nth(2)).toHaveText(/^4047ageunknown/);
   await expect(page.getByText("Row 20 (row 24 in sheet): unknown")).toBeVisible();
-  await expect(page.getByLabel("or choose it")).toHaveAttribute("accept", /\.xlsx,\.gz,\.zst,\.zip$/);
+  await expect(page.getByLabel("or choose it")).toHaveAttribute("accept", /\.xlsx,\.xlsm,\.gz,\.zst,\.zip$/);
   await accessible(page, "workbook-failures");
 });
