@@ -13,6 +13,7 @@ use longshore::batch::{Delivery, Invocation, MessageHandler, Server, work};
 use longshore::result::ResultDocument;
 use longshore_domain::cursor::Cursor;
 use longshore_domain::group::Manifest;
+use longshore_domain::ids::JobId;
 use longshore_domain::job::Job;
 use longshore_domain::message::{ChunkMessage, CompleteMessage, CreateMessage};
 use longshore_domain::ports::{InFlight, PortResult, Visibility};
@@ -91,6 +92,10 @@ struct RecordingHandler(Mutex<Vec<CreateMessage>>);
 impl MessageHandler for RecordingHandler {
     type Message = CreateMessage;
     const FUNCTION: &'static str = "fuzz";
+
+    fn job_id(message: &CreateMessage) -> Option<JobId> {
+        Some(message.job_id)
+    }
 
     async fn handle(&self, message: CreateMessage, _: Delivery) -> Result<String, Box<dyn Error + Send + Sync>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(message.clone());

@@ -17,11 +17,14 @@ use std::time::Instant;
 use aws_lambda_events::event::sqs::{BatchItemFailure, SqsBatchResponse, SqsEvent, SqsMessage};
 use futures::future::BoxFuture;
 use lambda_runtime::{LambdaEvent, service_fn};
+use longshore_domain::ids::JobId;
 use longshore_domain::ports::{InFlight, Visibility};
 use longshore_domain::random::fraction;
 use longshore_domain::retry::redelivery_s;
 use longshore_domain::timestamp::Timestamp;
 use serde::de::DeserializeOwned;
+use tracing::field::Empty;
+use tracing::{Instrument, Span};
 
 use crate::config::take_calls;
 use crate::telemetry;
@@ -53,6 +56,9 @@ pub trait MessageHandler: Send + Sync {
     type Message: DeserializeOwned + Send;
     /// Name of the function, for its logs.
     const FUNCTION: &'static str;
+
+    /// Returns the job of a message, for the log.
+    fn job_id(message: &Self::Message) -> Option<JobId>;
 
     /// Processes one message. Returns a description of the result for the log.
     fn handle(
@@ -151,16 +157,33 @@ fn in_flight(record: &SqsMessage) -> InFlight<'_> {
     InFlight { queue_arn, handle: record.receipt_handle.as_deref().unwrap_or_default() }
 }
 
+/// Fields of every log record of a message. [`telemetry::record_job`] adds the trace of its job.
+fn span<H: MessageHandler>(record: &SqsMessage, message: &H::Message) -> Span {
+    tracing::error_span!(
+        "message",
+        message.id = record.message_id,
+        job.id = H::job_id(message).map(display),
+        trace.id = Empty,
+    )
+}
+
 impl<H: MessageHandler, V: Visibility> Server<H, V> {
+    /// Returns false if the message is to be delivered again.
     async fn handle_one(&self, record: &SqsMessage, invocation: Invocation) -> bool {
-        let message_id = record.message_id.as_deref().unwrap_or_default();
-        let message = match serde_json::from_str(record.body.as_deref().unwrap_or_default()) {
-            Ok(message) => message,
-            Err(error) => {
-                tracing::error!(message.id = message_id, %error, "cannot parse a message; it will be dead-lettered");
-                return false;
+        match serde_json::from_str(record.body.as_deref().unwrap_or_default()) {
+            Ok(message) => {
+                let span = span::<H>(record, &message);
+                self.run(record, message, invocation).instrument(span).await
             }
-        };
+            Err(error) => {
+                let message_id = record.message_id.as_deref();
+                tracing::error!(message.id = message_id, %error, "cannot parse a message; it will be dead-lettered");
+                false
+            }
+        }
+    }
+
+    async fn run(&self, record: &SqsMessage, message: H::Message, invocation: Invocation) -> bool {
         self.keep_hidden(record, invocation).await;
         let sent_at = number(record, "SentTimestamp").map(Timestamp);
         let delivery =
@@ -169,12 +192,12 @@ impl<H: MessageHandler, V: Visibility> Server<H, V> {
         let done: BoxFuture<'_, _> = Box::pin(self.handler.handle(message, delivery));
         match done.await {
             Ok(end) => {
-                tracing::debug!(message.id = message_id, end, "message done");
+                tracing::info!(end, "a message is done");
                 true
             }
             Err(error) => {
                 let error = telemetry::chain(error.as_ref());
-                tracing::error!(message.id = message_id, error, "a message failed; it will be delivered again");
+                tracing::error!(error, "a message failed; it will be delivered again");
                 false
             }
         }

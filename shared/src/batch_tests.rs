@@ -34,6 +34,10 @@ impl MessageHandler for FailsOn {
     type Message = u32;
     const FUNCTION: &'static str = "test";
 
+    fn job_id(_: &u32) -> Option<JobId> {
+        None
+    }
+
     async fn handle(&self, message: u32, _: Delivery) -> Result<String, Box<dyn Error + Send + Sync>> {
         if message == self.0 { Err("asked to".into()) } else { Ok("done".into()) }
     }
@@ -74,6 +78,10 @@ struct AfterFailures;
 impl MessageHandler for AfterFailures {
     type Message = u32;
     const FUNCTION: &'static str = "test";
+
+    fn job_id(_: &u32) -> Option<JobId> {
+        None
+    }
 
     async fn handle(&self, message: u32, delivery: Delivery) -> Result<String, Box<dyn Error + Send + Sync>> {
         let is_sent = delivery.sent_at == Some(Timestamp(77));

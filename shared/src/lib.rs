@@ -29,6 +29,7 @@ pub mod inspection;
 pub mod job_request;
 pub mod job_types;
 pub mod json_schema;
+pub mod metrics;
 pub mod openapi;
 pub mod ports;
 pub mod problem;
@@ -37,6 +38,8 @@ pub mod reading;
 pub mod receipt;
 pub mod remote;
 pub mod result;
+#[cfg(test)]
+mod shapes;
 pub mod store;
 pub mod telemetry;
 pub mod webhooks;

@@ -140,6 +140,11 @@ impl FailuresByCode {
         self.0.keys().map(String::as_str)
     }
 
+    /// Returns the codes in alphabetical order, each with its number of items.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, u64)> {
+        self.0.iter().map(|(code, items)| (code.as_str(), *items))
+    }
+
     /// Returns the counts by code.
     pub fn into_counts(self) -> BTreeMap<String, u64> {
         self.0

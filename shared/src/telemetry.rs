@@ -1,7 +1,10 @@
-//! Logs as JSON lines on standard output, and one line with the cost at the end of every invocation.
+//! Logs as JSON lines on standard output. At the end of every invocation, its metrics, and one line with its cost.
 //!
-//! Lambda turns each line into a log event. The last line is written regardless of `RUST_LOG`, because benchmarks and
-//! dashboards read it.
+//! Lambda turns each line into a log event. These lines are written regardless of `RUST_LOG`, because benchmarks and
+//! dashboards read them.
+//!
+//! The log records of work on a job have its id as `job.id` in `span`, and the id of its trace as `trace.id`, so that
+//! those of all functions join. A request, a message and a push of the sweeper each have a span with these fields.
 
 use std::error::Error;
 use std::io::Write;
@@ -9,11 +12,19 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
+use longshore_domain::ids::JobId;
+use longshore_domain::job::Job;
 use longshore_domain::timestamp::Timestamp;
+use longshore_domain::trace::TraceId;
 use serde_json::{Value, json};
+use tracing::Span;
+use tracing::field::{Empty, display};
 use tracing_subscriber::EnvFilter;
+use tracing_subscriber::fmt::SubscriberBuilder;
+use tracing_subscriber::fmt::format::{Format, Json, JsonFields};
 
 use crate::config::Calls;
+use crate::metrics;
 
 /// Build settings of this binary, as a text that `deploy-check` finds in it. Only the panic strategy `unwind`
 /// compiles.
@@ -33,21 +44,53 @@ static INIT_REPORTED: AtomicBool = AtomicBool::new(false);
 pub fn init() {
     STARTED.get_or_init(Instant::now);
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
-    let subscriber =
-        tracing_subscriber::fmt().json().flatten_event(true).with_current_span(false).with_env_filter(filter);
     // Fails in a test that has already installed a subscriber.
-    let _ = subscriber.try_init();
+    let _ = lines().with_env_filter(filter).try_init();
     tracing::debug!(build = BUILD, "process started");
 }
 
-/// Writes the last line of an invocation of `function` that started at `started` and made these `calls`.
+/// Writes each record as a line of JSON: its own fields, the innermost span as `span`, and all spans as `spans`.
+fn lines() -> SubscriberBuilder<JsonFields, Format<Json>> {
+    tracing_subscriber::fmt().json().flatten_event(true)
+}
+
+/// Returns the span of work on a job. [`record_job`] adds the job's trace once the job is read.
+pub fn job_span(job_id: JobId) -> Span {
+    tracing::error_span!("job", job.id = %job_id, trace.id = Empty)
+}
+
+/// Adds the ids of a job and of its trace to the current span: a request, a message, or [`job_span`].
+pub fn record_job(job: &Job) {
+    record_job_id(job.job_id);
+    record_trace(job.trace_id());
+}
+
+/// Adds the id of a job that is not read to the current span.
+pub fn record_job_id(id: JobId) {
+    Span::current().record("job.id", display(id));
+}
+
+/// Adds the id of a trace to the current span.
+pub fn record_trace(id: TraceId) {
+    Span::current().record("trace.id", display(id));
+}
+
+/// Writes the metrics of an invocation of `function` that started at `started` and made these `calls`, and its last line.
 ///
 /// Fields: `invocation.duration_ms`, `invocation.max_rss_kib` (of the process until now), `invocation.calls` (by
 /// operation), and once per process `invocation.init_ms`, from [`init`] to the first `started`.
 pub fn record_invocation(function: &str, started: Instant, calls: &Calls) {
     let line = invocation(function, started, calls);
+    let mut output = std::io::stdout().lock();
     // An error of standard output cannot be logged.
-    let _ = writeln!(std::io::stdout().lock(), "{line}");
+    let _ = metrics::write(&mut output, &metrics::take(), &stack(function), Timestamp::now());
+    let _ = writeln!(output, "{line}");
+}
+
+/// Returns the name of the stack: the functions are named after it.
+fn stack(function: &str) -> String {
+    let name = std::env::var("AWS_LAMBDA_FUNCTION_NAME").unwrap_or_default();
+    name.strip_suffix(function).and_then(|stack| stack.strip_suffix('-')).unwrap_or(&name).to_owned()
 }
 
 fn invocation(function: &str, started: Instant, calls: &Calls) -> Value {
@@ -86,7 +129,46 @@ fn max_rss_kib() -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::{Arc, Mutex};
+
+    use longshore_domain::tenant::TenantId;
+
     use super::*;
+
+    /// The lines that were written.
+    #[derive(Clone, Debug, Default)]
+    struct Written(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Written {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0.lock().unwrap().write(bytes)
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn the_records_of_work_on_a_job_have_its_id_and_that_of_its_trace() {
+        let trace = TraceId::generate();
+        let new = || Job::waiting(JobId::generate(), TenantId::from_static("t"), "import", Timestamp(0));
+        for job in [new(), Job { trace: Some(trace), ..new() }] {
+            let written = Written::default();
+            let writer = written.clone();
+            let subscriber = lines().with_writer(move || writer.clone()).finish();
+            tracing::subscriber::with_default(subscriber, || {
+                job_span(job.job_id).in_scope(|| {
+                    record_job(&job);
+                    tracing::error!(group = 7, "a record");
+                });
+            });
+            let line: Value = serde_json::from_slice(&written.0.lock().unwrap()).unwrap();
+            let ids = json!({ "name": "job", "job.id": job.job_id, "trace.id": job.trace_id() });
+            assert_eq!((&line["message"], &line["group"], &line["span"]), (&json!("a record"), &json!(7), &ids));
+            assert_eq!(line["spans"], json!([ids]));
+        }
+    }
 
     #[test]
     fn the_last_line_contains_the_cost_of_an_invocation() {

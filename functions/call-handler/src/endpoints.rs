@@ -65,7 +65,7 @@ impl Endpoints {
             id: &id,
             secrets: &secrets,
             body: call.body.into(),
-            traceparent: traceparent(call.job).try_into().ok(),
+            traceparent: traceparent(call.trace).try_into().ok(),
             now: SystemTime::now(),
             deadline,
         };

@@ -9,6 +9,7 @@ use longshore::config::{self, Aws};
 use longshore::handler::Registry;
 use longshore::ports::Ports;
 use longshore::remote::CallHandlers;
+use longshore_domain::ids::JobId;
 use longshore_domain::message::{ChunkMessage, PingMessage};
 use longshore_domain::ports::{Files, JobTypes, Queues, Store};
 use longshore_domain::timestamp::Timestamp;
@@ -44,6 +45,13 @@ impl<S: Store, Q: Queues, F: Files> CallHandler<S, Q, F> {
 impl<S: Store + JobTypes, Q: Queues, F: Files> MessageHandler for CallHandler<S, Q, F> {
     type Message = HandlerMessage;
     const FUNCTION: &'static str = "call-handler";
+
+    fn job_id(message: &HandlerMessage) -> Option<JobId> {
+        match message {
+            HandlerMessage::Chunk(message) => Some(message.job_id),
+            HandlerMessage::Ping(_) => None,
+        }
+    }
 
     async fn handle(
         &self,

@@ -61,7 +61,7 @@ pub async fn ping_registration(
     let candidate = stored.and_then(|stored| stored.candidate).filter(|candidate| is_pending(candidate, message));
     let Some(candidate) = candidate else { return Ok(PingedRegistration::Stale) };
     let (target, job_type) = (&candidate.registration.target, message.name.as_str());
-    let handler = PingedHandler { target, job_type, job: None, began_at: clock() };
+    let handler = PingedHandler { target, job_type, trace: None, began_at: clock() };
     let outcome = ping(handlers, handler, clock).await?;
     let at = clock();
     let refusal = match outcome {

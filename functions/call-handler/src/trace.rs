@@ -1,14 +1,14 @@
-//! The trace of a call, as W3C Trace Context writes it: all calls of a job belong to one trace.
+//! The trace of a call, as W3C Trace Context writes it: all calls of a job belong to the trace of the job.
 
-use longshore_domain::ids::JobId;
+use longshore_domain::trace::TraceId;
 use uuid::Uuid;
 
-/// Returns the header `traceparent`. The trace is the job, and each call is a span of it; a ping without a job has a
-/// trace of its own. It is marked as sampled, so that a handler that follows the caller's decision records it.
-pub(super) fn traceparent(job: Option<JobId>) -> String {
-    let trace = job.map_or_else(Uuid::new_v4, |job| job.0);
+/// Returns the header `traceparent`. Each call is a span of the job's trace; a ping without a job has a trace of its
+/// own. It is marked as sampled, so that a handler that follows the caller's decision records it.
+pub(super) fn traceparent(trace: Option<TraceId>) -> String {
+    let trace = trace.unwrap_or_else(TraceId::generate);
     let (_, span) = Uuid::new_v4().as_u64_pair();
-    format!("00-{}-{span:016x}-01", trace.simple())
+    format!("00-{trace}-{span:016x}-01")
 }
 
 #[cfg(test)]
@@ -17,9 +17,9 @@ mod tests {
 
     #[test]
     fn calls_of_a_job_are_spans_of_one_trace() {
-        let job = JobId::generate();
-        let [first, second] = [traceparent(Some(job)), traceparent(Some(job))];
-        assert!(first.starts_with(&format!("00-{}-", job.0.simple())) && first.ends_with("-01"), "{first}");
+        let trace = TraceId::generate();
+        let [first, second] = [traceparent(Some(trace)), traceparent(Some(trace))];
+        assert!(first.starts_with(&format!("00-{trace}-")) && first.ends_with("-01"), "{first}");
         assert_eq!((first.len(), &first[..36]), (55, &second[..36]));
         assert_ne!(first, second);
         assert_ne!(traceparent(None)[..36], traceparent(None)[..36]);

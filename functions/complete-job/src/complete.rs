@@ -2,9 +2,10 @@
 //! status. `Ending` closes the groups first.
 
 use longshore::events::move_events_now;
+use longshore::metrics::{self, Metric};
 use longshore::ports::{JobFolder, report_key};
 use longshore::receipt::RECEIPT_NAME;
-use longshore::result::{RESULT_NAME, Report, ResultDocument};
+use longshore::result::{FailuresByCode, RESULT_NAME, Report, ResultDocument};
 use longshore_domain::job::{Checkpoint, Finish, Job, MoveCheckpoint, Transition};
 use longshore_domain::message::CompleteMessage;
 use longshore_domain::ports::{Files, MultipartFiles, Queues, Read, Store};
@@ -91,7 +92,8 @@ impl<S: Store, Q: Queues, F: Files + MultipartFiles> Completer<'_, S, Q, F> {
     /// deleted job is never read, so such a job only gets its final status, and the sweeper may then remove it.
     async fn end(&self, ending: &Ending, turn_budget: &mut TurnBudget) -> Result<CompleteEnd, Halt> {
         if ending.job.is_deleted() {
-            return self.finish(&ending.job, &ending.finish(None, (self.clock)())).await;
+            let finish = ending.finish(None, (self.clock)());
+            return self.finish(ending, &finish, &FailuresByCode::default()).await;
         }
         let started = (self.clock)();
         let (mut attempt, stored) = self.attempt(&ending.job, turn_budget).await?;
@@ -124,8 +126,9 @@ impl<S: Store, Q: Queues, F: Files + MultipartFiles> Completer<'_, S, Q, F> {
         let mut finished = ending.job.clone();
         finished.finish(&finish);
         self.write_receipt(&finished, &written, spare_ms).await?;
+        let failures = written.report.failures_by_code.clone();
         self.write_result(&finished, written.report).await?;
-        self.finish(&ending.job, &finish).await
+        self.finish(ending, &finish, &failures).await
     }
 
     /// Returns the attempt to continue from the last checkpoint with its stored report, or a new attempt.
@@ -214,13 +217,18 @@ impl<S: Store, Q: Queues, F: Files + MultipartFiles> Completer<'_, S, Q, F> {
 
     /// Writes the final status and the name of the report, in one conditional write. If it is refused, another delivery
     /// was first, or the job was stopped.
-    async fn finish(&self, job: &Job, finish: &Finish) -> Result<CompleteEnd, Halt> {
-        if let Transition::Made(job) = self.ports.store.finish(job.job_id, finish).await? {
+    async fn finish(&self, ending: &Ending, finish: &Finish, failures: &FailuresByCode) -> Result<CompleteEnd, Halt> {
+        let Job { job_id, generation, .. } = ending.job;
+        if let Transition::Made(job) = self.ports.store.finish(job_id, finish).await? {
+            metrics::job_ended(&job, failures);
+            if let Some(progressed_at) = ending.groups.iter().map(|group| group.progressed_at).max() {
+                metrics::time(Metric::CompletionDuration, &[], finish.at.millis_since(progressed_at));
+            }
             move_events_now(self.ports, &job, self.clock, self.deadline).await;
             return Ok(CompleteEnd::Finished(finish.status));
         }
-        let Some(stored) = self.ports.store.job(job.job_id).await? else { return Ok(CompleteEnd::Absent) };
-        nothing_to_end(&stored, job.generation).ok_or(Halt::Again)
+        let Some(stored) = self.ports.store.job(job_id).await? else { return Ok(CompleteEnd::Absent) };
+        nothing_to_end(&stored, generation).ok_or(Halt::Again)
     }
 }
 

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use longshore::chunk::{EndedGroups, ReportGroup};
+use longshore::telemetry;
 use longshore_domain::group::{Group, Manifest};
 use longshore_domain::job::{Finish, Job, JobError, Stage, Status, Stop};
 use longshore_domain::message::CompleteMessage;
@@ -86,6 +87,7 @@ impl<S: Store, Q: Queues, F: Files + MultipartFiles> Completer<'_, S, Q, F> {
         let Some(JobProgress { groups, job }) = self.ports.store.progress(message.job_id).await? else {
             return Err(Halt::End(CompleteEnd::Absent));
         };
+        telemetry::record_job(&job);
         if let Some(end) = nothing_to_end(&job, message.generation) {
             return Err(Halt::End(end));
         }

@@ -5,6 +5,7 @@ use std::error::Error;
 use longshore::batch::{self, Delivery, MessageHandler, Server};
 use longshore::config::{self, Aws};
 use longshore::ports::Ports;
+use longshore_domain::ids::JobId;
 use longshore_domain::message::CompleteMessage;
 use longshore_domain::ports::{Files, MultipartFiles, Queues, Store};
 use longshore_domain::timestamp::Timestamp;
@@ -23,6 +24,10 @@ pub struct CompleteJob<S, Q, F> {
 impl<S: Store, Q: Queues, F: Files + MultipartFiles> MessageHandler for CompleteJob<S, Q, F> {
     type Message = CompleteMessage;
     const FUNCTION: &'static str = "complete-job";
+
+    fn job_id(message: &CompleteMessage) -> Option<JobId> {
+        Some(message.job_id)
+    }
 
     async fn handle(
         &self,

@@ -6,6 +6,7 @@ use longshore::batch::{self, Delivery, MessageHandler, Server};
 use longshore::config::{self, Aws};
 use longshore::handler::Registry;
 use longshore::ports::Ports;
+use longshore_domain::ids::JobId;
 use longshore_domain::message::CreateMessage;
 use longshore_domain::ports::{Files, Queues, Store};
 use longshore_domain::timestamp::Timestamp;
@@ -21,6 +22,10 @@ pub struct CreateJob<S, Q, F> {
 impl<S: Store, Q: Queues, F: Files> MessageHandler for CreateJob<S, Q, F> {
     type Message = CreateMessage;
     const FUNCTION: &'static str = "create-job";
+
+    fn job_id(message: &CreateMessage) -> Option<JobId> {
+        Some(message.job_id)
+    }
 
     async fn handle(&self, message: CreateMessage, delivery: Delivery) -> Result<String, Box<dyn Error + Send + Sync>> {
         let splitter = Splitter { ports: &self.ports, registry: &self.registry, clock: Timestamp::now };

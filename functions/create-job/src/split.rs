@@ -5,6 +5,7 @@ use longshore::chunk::complete_if_done;
 use longshore::events::move_events_now;
 use longshore::handler::{CheckedHeader, FirstCell, Header, TypeLimits};
 use longshore::header::{FileHeader, HeaderError, check_sheet, read_header};
+use longshore::telemetry;
 use longshore_domain::group::{ChunkPlan, GroupPlan, Manifest};
 use longshore_domain::job::{Job, JobError, Source, SourceFile, Stage, Status, Transition, UndoneImport};
 use longshore_domain::message::CreateMessage;
@@ -142,6 +143,7 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
     /// Starts the job, unless this message cannot split it.
     async fn begin(&self, message: &CreateMessage, deadline: Timestamp) -> Result<Job, Halt> {
         let Some(job) = self.ports.store.job(message.job_id).await? else { return Err(Halt::End(SplitEnd::Absent)) };
+        telemetry::record_job(&job);
         let job = match job.status {
             Status::Waiting if job.generation != message.generation => return Err(Halt::End(SplitEnd::NothingToDo)),
             Status::Waiting => match self.ports.store.begin(job.job_id, message.generation, (self.clock)()).await? {

@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 
 use longshore::problem::{Kind, Problem};
+use longshore::telemetry;
 use longshore_domain::cursor::Cursor;
 use longshore_domain::dead_letter::{DeadLetterMessage, DeadLetterRecord, NoEffect, ReplayDecision, decide_replay};
 use longshore_domain::ids::ChunkId;
@@ -61,6 +62,7 @@ pub(crate) async fn replay_plan(
     now: Timestamp,
 ) -> PortResult<ReplayPlan> {
     let (job, cursor) = read_job(store, &dead_letter.message).await?;
+    job.iter().for_each(telemetry::record_job);
     let replay = decide_replay(&dead_letter.message, job.as_ref(), cursor.as_ref(), now);
     Ok(ReplayPlan { job, replay })
 }

@@ -5,6 +5,7 @@ use std::error::Error;
 use longshore::batch::{self, Delivery, MessageHandler, Server};
 use longshore::config::{self, Aws};
 use longshore::webhooks::{CallEndpoints, Deliverer, replay};
+use longshore_domain::ids::JobId;
 use longshore_domain::message::WebhookMessage;
 use longshore_domain::ports::{Queues, TenantLimits, Webhooks};
 use longshore_domain::timestamp::Timestamp;
@@ -27,6 +28,11 @@ pub struct Deliver<S, Q, C> {
 impl<S: Webhooks, Q: Queues, C: CallEndpoints> MessageHandler for Deliver<S, Q, C> {
     type Message = WebhookMessage;
     const FUNCTION: &'static str = "deliver";
+
+    fn job_id(_: &WebhookMessage) -> Option<JobId> {
+        // It is in the event of the delivery.
+        None
+    }
 
     async fn handle(
         &self,

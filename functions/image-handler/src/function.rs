@@ -13,6 +13,7 @@ use longshore_outbound::limits::Limits;
 use longshore_outbound::public_url::PublicUrls;
 use longshore_targets::local_permissions;
 use serde_json::value::RawValue;
+use tracing::Instrument;
 
 use crate::answer::{Answer, Fatal};
 use crate::batch::Batch;
@@ -76,7 +77,10 @@ impl<F: Files> ImageHandler<F> {
         match Request::read(event)? {
             Request::Ping(challenge) => Ok(Answer::pong(challenge)),
             Request::Items(_) if self.converter.is_busy() => Err(HandlerError::Stuck),
-            Request::Items(request) => Ok(self.items(&request, ends).await?),
+            Request::Items(request) => {
+                let span = telemetry::job_span(request.job.id);
+                Ok(self.items(&request, ends).instrument(span).await?)
+            }
         }
     }
 

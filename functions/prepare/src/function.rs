@@ -5,6 +5,7 @@ use std::error::Error;
 use longshore::batch::{self, Delivery, MessageHandler, Server};
 use longshore::config::{self, Aws};
 use longshore::ports::Ports;
+use longshore_domain::ids::JobId;
 use longshore_domain::message::CreateMessage;
 use longshore_domain::ports::{Files, MultipartFiles, Queues, Store};
 use longshore_domain::timestamp::Timestamp;
@@ -20,6 +21,10 @@ pub struct Prepare<S, Q, F> {
 impl<S: Store, Q: Queues, F: Files + MultipartFiles> MessageHandler for Prepare<S, Q, F> {
     type Message = CreateMessage;
     const FUNCTION: &'static str = "prepare";
+
+    fn job_id(message: &CreateMessage) -> Option<JobId> {
+        Some(message.job_id)
+    }
 
     async fn handle(&self, message: CreateMessage, delivery: Delivery) -> Result<String, Box<dyn Error + Send + Sync>> {
         let Self { ports, max_file_bytes } = self;

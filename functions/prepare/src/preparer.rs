@@ -3,6 +3,7 @@
 use longshore::batch::Delivery;
 use longshore::chunk::stop_job;
 use longshore::ports::Ports;
+use longshore::telemetry;
 use longshore_domain::job::{Job, SourceFile, Status, Stop, Transition};
 use longshore_domain::message::CreateMessage;
 use longshore_domain::ports::{Files, MultipartFiles, PortResult, Queues, Store};
@@ -53,6 +54,7 @@ impl<S: Store, Q: Queues, F: Files + MultipartFiles> Preparer<'_, S, Q, F> {
 
     async fn prepare(&self, message: &CreateMessage, deadline: Timestamp) -> Result<PrepareEnd, PrepareError> {
         let Some(job) = self.ports.store.job(message.job_id).await? else { return Ok(PrepareEnd::Absent) };
+        telemetry::record_job(&job);
         if !job.can_be_prepared(message.generation) {
             return Ok(PrepareEnd::NothingToDo);
         }

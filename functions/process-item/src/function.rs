@@ -7,6 +7,7 @@ use longshore::chunk::ChunkFunction;
 use longshore::config::{self, Aws};
 use longshore::handler::Registry;
 use longshore::ports::Ports;
+use longshore_domain::ids::JobId;
 use longshore_domain::message::ChunkMessage;
 use longshore_domain::ports::{Files, Queues, Store};
 
@@ -16,6 +17,10 @@ pub struct ProcessItem<S, Q, F>(ChunkFunction<S, Q, F>);
 impl<S: Store, Q: Queues, F: Files> MessageHandler for ProcessItem<S, Q, F> {
     type Message = ChunkMessage;
     const FUNCTION: &'static str = "process-item";
+
+    fn job_id(message: &ChunkMessage) -> Option<JobId> {
+        Some(message.job_id)
+    }
 
     async fn handle(&self, message: ChunkMessage, delivery: Delivery) -> Result<String, Box<dyn Error + Send + Sync>> {
         let end = self.0.deliver(message, delivery).await?;

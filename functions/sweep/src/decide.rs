@@ -60,6 +60,24 @@ pub enum Action {
     },
 }
 
+impl Action {
+    /// Returns the name in metrics.
+    pub(crate) fn name(&self) -> &'static str {
+        match self {
+            Self::Stop(_) => "stop",
+            Self::SendCreate => "send_create",
+            Self::SendComplete => "send_complete",
+            Self::RecordOutage { .. } => "record_outage",
+            Self::MoveEvents => "move_events",
+            Self::Remove => "remove",
+            Self::EndWithoutReport(_) => "end_without_report",
+            Self::RollUp { .. } => "roll_up",
+            Self::SendChunks { .. } => "send_chunks",
+            Self::GiveUp { .. } => "give_up",
+        }
+    }
+}
+
 /// Decides the pushes that a job needs now. Returns none if the job is healthy, or has ended, is not deleted and has no
 /// pending event. `chunks_of` returns the number of chunks of a group.
 pub fn decide(job: &Job, groups: &[Group], chunks_of: impl Fn(u32) -> u32, at: &Circumstances<'_>) -> Vec<Action> {

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use futures::stream::{self, StreamExt};
 use longshore::ports::Ports;
+use longshore::telemetry;
 use longshore_domain::ids::JobId;
 use longshore_domain::job::Transition;
 use longshore_domain::message::WebhookMessage;
@@ -12,6 +13,7 @@ use longshore_domain::ports::{JobTypes, PortResult, QueueDepth, Queues, Store};
 use longshore_domain::schedule::ScheduleKey;
 use longshore_domain::timestamp::Timestamp;
 use longshore_schedules::{CheckOptions, FireEnd, Firer};
+use tracing::Instrument;
 
 use crate::jobs::SweepSummary;
 use crate::options::{ChecksInTime, LeftToLater};
@@ -73,7 +75,7 @@ impl<S: Store + JobTypes, Q: Queues + QueueDepth, F: Sync> DueSweep<'_, S, Q, F>
     pub(crate) async fn enqueue_jobs(&self, until: Timestamp, summary: &mut SweepSummary) {
         let list = async |limit| self.ports.store.due_jobs((self.clock)(), limit).await;
         let act = async |id: &JobId| {
-            let is_enqueued = self.enqueue(*id).await?;
+            let is_enqueued = self.enqueue(*id).instrument(telemetry::job_span(*id)).await?;
             Ok(Processed { count: is_enqueued.into(), is_left: false })
         };
         summary.enqueued = self.drain(until, list, act, ("scheduled jobs", summary)).await.count;
@@ -159,6 +161,7 @@ impl<S: Store + JobTypes, Q: Queues + QueueDepth, F: Sync> DueSweep<'_, S, Q, F>
     /// Puts a scheduled job into its queue. Returns false if another call has done so, or if the job was stopped.
     async fn enqueue(&self, id: JobId) -> PortResult<bool> {
         let Some(job) = self.ports.store.job(id).await? else { return Ok(false) };
+        telemetry::record_job(&job);
         let Transition::Made(job) = self.ports.store.enqueue(&job, (self.clock)()).await? else { return Ok(false) };
         self.ports.send_create(&job).await;
         Ok(true)

@@ -8,11 +8,13 @@
 use std::collections::BTreeSet;
 use std::error::Error;
 
+use longshore::metrics::{self, Metric};
 use longshore::telemetry;
 use longshore_domain::ids::JobId;
-use longshore_domain::job::Job;
+use longshore_domain::job::{Job, Status};
 use longshore_domain::ports::{ByAge, Files, JobPosition, PortResult, QueueDepth, Queues, Removal, Store, Sweeps};
 use longshore_domain::timestamp::Timestamp;
+use tracing::Instrument;
 
 use crate::decide::Action;
 use crate::push::{Executor, JobInspector};
@@ -48,6 +50,7 @@ impl SweepSummary {
     /// Counts a failure, and logs it.
     pub(crate) fn record_failure(&mut self, what: &str, error: &(dyn Error + 'static)) {
         self.failures += 1;
+        metrics::count(Metric::SweeperFailures, &[], 1);
         tracing::error!(error = telemetry::chain(error), "{what}");
     }
 }
@@ -69,6 +72,8 @@ pub(crate) struct JobSweep<'a, S, Q, F> {
     inspector: JobInspector,
     seen: BTreeSet<JobId>,
     removable: Vec<Job>,
+    /// Time since which the oldest job that was visited waits for its start.
+    waiting_since: Option<Timestamp>,
 }
 
 impl<'a, S: Store + Removal + Sweeps, Q: Queues + QueueDepth, F: Files> JobSweep<'a, S, Q, F> {
@@ -76,7 +81,15 @@ impl<'a, S: Store + Removal + Sweeps, Q: Queues + QueueDepth, F: Files> JobSweep
         let started = (executor.clock)();
         let parked_until = Timestamp(started.0 + executor.deadline.millis_since(started) / 4);
         let inspector = JobInspector::new(parked_until);
-        Self { stall_s, started, inspector, executor, seen: BTreeSet::new(), removable: Vec::new() }
+        Self {
+            stall_s,
+            started,
+            inspector,
+            executor,
+            seen: BTreeSet::new(),
+            removable: Vec::new(),
+            waiting_since: None,
+        }
     }
 
     /// Returns the time at which this many eighths of the time are over.
@@ -94,6 +107,9 @@ impl<'a, S: Store + Removal + Sweeps, Q: Queues + QueueDepth, F: Files> JobSweep
             && let Err(error) = self.newest(self.by(NEWEST_EIGHTHS), summary).await
         {
             summary.record_failure("cannot list the newest jobs", &error);
+        }
+        if let Some(since) = self.waiting_since {
+            metrics::time(Metric::OldestWaitingJob, &[], self.started.millis_since(since));
         }
         self.remove(summary).await;
     }
@@ -165,6 +181,10 @@ impl<'a, S: Store + Removal + Sweeps, Q: Queues + QueueDepth, F: Files> JobSweep
             Ok(None) => return,
             Err(error) => return summary.record_failure("cannot read a job", &error),
         };
+        if job.status == Status::Waiting {
+            let since = job.times.waits_since();
+            self.waiting_since = Some(self.waiting_since.map_or(since, |earlier| earlier.min(since)));
+        }
         for action in actions {
             if (self.executor.clock)() >= self.executor.deadline {
                 return;
@@ -175,11 +195,12 @@ impl<'a, S: Store + Removal + Sweeps, Q: Queues + QueueDepth, F: Files> JobSweep
                 }
                 continue;
             }
-            self.act(&job, action, summary).await;
+            self.act(&job, action, summary).instrument(telemetry::job_span(job.job_id)).await;
         }
     }
 
     async fn act(&self, job: &Job, action: Action, summary: &mut SweepSummary) {
+        telemetry::record_job(job);
         summary.pushes +=
             u32::from(!matches!(action, Action::RollUp { .. } | Action::MoveEvents | Action::RecordOutage { .. }));
         if let Err(error) = self.executor.act(job, action).await {
@@ -195,7 +216,7 @@ impl<'a, S: Store + Removal + Sweeps, Q: Queues + QueueDepth, F: Files> JobSweep
             if (self.executor.clock)() >= self.executor.deadline {
                 return;
             }
-            self.act(&job, Action::Remove, summary).await;
+            self.act(&job, Action::Remove, summary).instrument(telemetry::job_span(job.job_id)).await;
         }
     }
 }

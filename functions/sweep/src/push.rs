@@ -9,7 +9,9 @@ use std::collections::BTreeMap;
 use longshore::chunk::{ChunkError, DefinitionCache, Mode, Worker, request_completion, roll_up, stop_job};
 use longshore::events::move_events;
 use longshore::handler::Registry;
+use longshore::metrics::{self, Metric};
 use longshore::ports::{JobFolder, Ports, upload_key};
+use longshore::result::FailuresByCode;
 use longshore::telemetry;
 use longshore_domain::deliveries::Deliveries;
 use longshore_domain::group::{Group, Manifest};
@@ -43,6 +45,7 @@ pub(crate) struct Executor<'a, S, Q, F> {
 impl<S: Store + Removal, Q: Queues, F: Files> Executor<'_, S, Q, F> {
     pub(crate) async fn act(&self, job: &Job, action: Action) -> Result<(), ChunkError> {
         tracing::info!(job.id = %job.job_id, ?action, "pushing a job");
+        metrics::count(Metric::SweeperActions, &[action.name()], 1);
         match action {
             Action::Stop(stop) => stop_job(self.ports, job, &stop).await?,
             Action::SendCreate => self.send_create(job).await?,
@@ -92,6 +95,7 @@ impl<S: Store + Removal, Q: Queues, F: Files> Executor<'_, S, Q, F> {
         let (generation, error) = (job.generation, stop.error.clone());
         let finish = Finish { generation, status: stop.status, totals, report: None, error, at: (self.clock)() };
         if let Transition::Made(job) = self.ports.store.finish(job.job_id, &finish).await? {
+            metrics::job_ended(&job, &FailuresByCode::default());
             move_events(self.ports, &job, self.clock).await?;
         }
         Ok(())
@@ -232,6 +236,9 @@ impl JobInspector {
                 None
             }
         };
+        if outage.is_some() {
+            metrics::count(Metric::BreakerOpen, &[job.job_type.as_str()], 1);
+        }
         self.outages.insert(job.job_type.clone(), outage);
         outage
     }

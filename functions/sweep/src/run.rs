@@ -3,11 +3,13 @@
 use longshore::chunk::{ChunkError, DefinitionCache};
 use longshore::handler::Registry;
 use longshore::ports::Ports;
+use longshore::telemetry;
 use longshore_domain::message::CreateMessage;
 use longshore_domain::ports::{
     DeadLetter, DeadLetters, Files, JobTypes, PortResult, QueueDepth, Queues, Removal, Store, Sweeps,
 };
 use longshore_domain::timestamp::Timestamp;
+use tracing::Instrument;
 
 use crate::decide::decide_dead_split;
 use crate::due::DueSweep;
@@ -63,14 +65,20 @@ impl<S: Store + Removal + Sweeps + JobTypes, Q: Queues + QueueDepth, F: Files, D
         let (now, remaining_ms) = ((self.clock)(), executor.deadline.millis_since((self.clock)()));
         let in_time = || (self.clock)().millis_since(now) < remaining_ms / 2;
         for dead_letter in readable(self.dead_letters.chunks().await?, summary).into_iter().take_while(|_| in_time()) {
-            if let Err(error) = executor.give_up_chunk(&dead_letter).await {
-                summary.record_failure("cannot process the dead letter of a chunk", &error);
-            }
+            let give_up = async {
+                if let Err(error) = executor.give_up_chunk(&dead_letter).await {
+                    summary.record_failure("cannot process the dead letter of a chunk", &error);
+                }
+            };
+            give_up.instrument(telemetry::job_span(dead_letter.job_id)).await;
         }
         for dead_letter in readable(self.dead_letters.creates().await?, summary).into_iter().take_while(|_| in_time()) {
-            if let Err(error) = self.dead_split(executor, &dead_letter).await {
-                summary.record_failure("cannot process the dead letter of a split", &error);
-            }
+            let end_split = async {
+                if let Err(error) = self.dead_split(executor, &dead_letter).await {
+                    summary.record_failure("cannot process the dead letter of a split", &error);
+                }
+            };
+            end_split.instrument(telemetry::job_span(dead_letter.job_id)).await;
         }
         // A dead completion need not be read: its job is still unfinished, and the sweep of the jobs requests its
         // completion again.
@@ -83,6 +91,7 @@ impl<S: Store + Removal + Sweeps + JobTypes, Q: Queues + QueueDepth, F: Files, D
         dead_letter: &CreateMessage,
     ) -> Result<(), ChunkError> {
         let Some(job) = self.ports.store.job(dead_letter.job_id).await? else { return Ok(()) };
+        telemetry::record_job(&job);
         match decide_dead_split(&job, dead_letter, (self.clock)(), self.stall_s) {
             Some(action) => executor.act(&job, action).await,
             None => Ok(()),

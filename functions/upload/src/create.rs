@@ -7,10 +7,11 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{AppendHeaders, IntoResponse, Response};
-use longshore::http::{Answer, JsonFields, Tenant, count_work_call, idempotency};
+use longshore::http::{Answer, JsonFields, Tenant, caller_trace, count_work_call, idempotency};
 use longshore::openapi::{CacheNoStore, IdempotencyKeyHeader, OnePath};
 use longshore::ports::upload_key;
 use longshore::problem::{Kind, Problem};
+use longshore::telemetry;
 use longshore_domain::ids::FileGuid;
 use longshore_domain::ports::{Created, JobStore, QuotaExceeded, TenantCounts, Upload};
 use longshore_domain::timestamp::Timestamp;
@@ -84,7 +85,9 @@ pub(crate) async fn create<S: JobStore + TenantCounts, P: UploadStorage>(
         return uploads.created_before(&tenant, outcome, &requested).await;
     }
     count_work_call(&uploads.store, &tenant.0, (uploads.clock)()).await?;
-    let upload = uploads.begin(new_upload(&tenant, request, now, uploads.retention_days), part_bytes).await?;
+    let upload = new_upload(&tenant, request, now, uploads.retention_days);
+    telemetry::record_trace(caller_trace(&headers).unwrap_or_else(|| upload.file_guid.into()));
+    let upload = uploads.begin(upload, part_bytes).await?;
     let document = uploads.document(&upload, &requested).await?;
     let outcome = uploads.store.create_upload(&upload, key.as_ref()).await?;
     // After a lost response, the store can report this same upload as already stored.

@@ -28,6 +28,7 @@
 //! | [`schedule`] | schedules: jobs that are created at times of a plan, and their occurrences |
 //! | [`progress`] | percent, rate and ETA |
 //! | [`text`] | names and texts of clients, shortened for messages |
+//! | [`trace`] | the trace of a job |
 //! | [`webhook`] | endpoints that are called with events; deliveries and their attempts |
 //! | [`message`], [`ports`] | queue messages; the traits that the adapters implement |
 
@@ -63,6 +64,7 @@ pub mod split;
 pub mod tenant;
 pub mod text;
 pub mod timestamp;
+pub mod trace;
 pub mod turns;
 pub mod undo;
 pub mod webhook;

@@ -54,7 +54,10 @@ pub enum PreparationError {
     #[error("The first rows of the file have been read.")]
     Enough,
     /// The ratio of the compression is not that of text.
-    #[error("The file grows to more than {0} times its size when it is unpacked. Upload it without compression.")]
+    #[error(
+        "The file grows to more than {0} times its size when it is unpacked. Upload it without compression; save a \
+         workbook as CSV."
+    )]
     Ratio(u64),
 }
 

@@ -87,7 +87,7 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
         state: &'a ChunkState,
         definition: &'a PreparedDefinition,
     ) -> Self {
-        let ChunkDelivery { message, mode, deadline } = delivery;
+        let ChunkDelivery { message, mode, deadline, .. } = delivery;
         let cursor = state.group.cursors.get(&message.chunk).cloned();
         let now = (worker.clock)();
         let backoff = Backoff { base_s: worker.retry_base_s, fraction: fraction() };

@@ -14,6 +14,7 @@ use super::delivery::{ChunkEnd, ChunkError};
 use super::tally::Lines;
 use crate::crc64;
 use crate::fingerprint::{Fingerprint, Fingerprinter};
+use crate::metrics::{self, Metric};
 use crate::ports::JobFolder;
 
 /// Media type of work files and outputs.
@@ -27,17 +28,36 @@ impl<S: Store, Q: Queues, F: Files> Attempt<'_, S, Q, F> {
         let file = self.write_files(&token).await?;
         let at = (self.worker.clock)();
         let to = self.next_cursor(token, file, point, at);
-        let commit =
-            Commit { chunk: self.message.chunk, from: self.cursor.take(), to, counts: self.tally.take_counts(), at };
+        let counts = self.tally.take_counts();
+        let from = self.cursor.take();
+        let is_first = from.is_none() && self.is_first_chunk();
+        let commit = Commit { chunk: self.message.chunk, from, to, counts, at };
         let outcome = self.worker.ports.store.commit(self.message.job_id, self.message.group, &commit).await?;
         self.cursor = Some(commit.to);
         self.committed_at = at;
         match outcome {
-            CommitOutcome::Committed(group) => Ok(group),
-            CommitOutcome::Lost => Err(Interrupt::End(ChunkEnd::Lost)),
+            CommitOutcome::Committed(group) => {
+                let job_type = [self.job.job_type.as_str()];
+                metrics::count(Metric::ItemsSucceeded, &job_type, counts.succeeded);
+                metrics::count(Metric::ItemsFailed, &job_type, counts.failed);
+                metrics::count(Metric::ItemsSkipped, &job_type, counts.skipped);
+                if is_first {
+                    metrics::time(Metric::TimeToFirstProgress, &[], at.millis_since(self.job.times.queued_at()));
+                }
+                Ok(group)
+            }
+            CommitOutcome::Lost => {
+                metrics::count(Metric::CommitConflicts, &[], 1);
+                Err(Interrupt::End(ChunkEnd::Lost))
+            }
             CommitOutcome::Closed => Err(Interrupt::End(ChunkEnd::NotLive)),
             CommitOutcome::Absent => Err(Interrupt::End(ChunkEnd::Absent)),
         }
+    }
+
+    /// Returns true if the chunk is the first one of its job, and the job is not a retry.
+    fn is_first_chunk(&self) -> bool {
+        self.job.generation == 0 && self.message.group == 0 && self.message.chunk == 0
     }
 
     /// Writes the entries and the outputs since the last commit, if there are any. Returns the token of the chunk's last

@@ -14,6 +14,8 @@ pub(super) struct ChunkDelivery<'a> {
     pub(super) mode: Mode,
     /// Time by which the function must have stopped.
     pub(super) deadline: Timestamp,
+    /// Time when the message was sent, if it is received for the first time.
+    pub(super) sent_at: Option<Timestamp>,
 }
 
 /// Source of the items' outcomes.

@@ -18,7 +18,7 @@ mod ending;
 mod function;
 mod items;
 mod limiter;
-mod reasons;
+pub(crate) mod reasons;
 mod remote_batch;
 mod remote_calls;
 mod remote_ends;

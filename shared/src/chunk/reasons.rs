@@ -2,9 +2,32 @@
 
 use longshore_domain::job::{Job, JobError, SourceFile};
 use longshore_domain::outcome::Rejection;
+use longshore_domain::remote::HANDLER_FAILED;
 
 /// Code of items that failed because their chunk was dead-lettered.
 pub const DEAD_LETTERED: &str = "dead_lettered";
+
+/// Codes of failed items of registered types that are not the handler's own, without those of the item schema.
+const OWN_CODES: [&str; 13] = [
+    DEAD_LETTERED,
+    HANDLER_FAILED,
+    "cell_error",
+    "handler_unavailable",
+    "invalid_output",
+    "malformed_json",
+    "not_utf8",
+    "output_too_large",
+    "retries_exhausted",
+    "row_too_long",
+    "too_few_cells",
+    "too_many_cells",
+    "unterminated_quote",
+];
+
+/// Returns true if a failed item of a registered type has its code from this deployment, and not from its handler.
+pub(crate) fn is_own(code: &str) -> bool {
+    OWN_CODES.contains(&code) || code.starts_with("schema_")
+}
 
 /// Hint for a row whose handler did not finish, or got no response to an operation that it had started.
 const MAY_BE_DONE: &str = "the row may have been written nevertheless; a retry of an import writes no row twice; for \
@@ -96,7 +119,24 @@ pub fn source_changed(source: &SourceFile) -> JobError {
 
 #[cfg(test)]
 mod tests {
-    use super::{HandlerKind, Outage, dead_lettered, handler_panicked, retries_exhausted, row_too_long, unavailable};
+    use super::{
+        HandlerKind, OWN_CODES, Outage, dead_lettered, handler_panicked, is_own, retries_exhausted, row_too_long,
+        unavailable,
+    };
+
+    /// The guide lists the codes for those who write handlers.
+    #[test]
+    fn the_codes_that_are_not_the_handlers_own_are_those_of_the_guide() {
+        let guide = include_str!("../../../docs/guides/job-types.md");
+        let (_, rest) = guide.split_once("Codes of failed items that are not the handler's own: ").unwrap();
+        let (listed, _) = rest.split_once("and those of the item schema").unwrap();
+        let mut listed: Vec<_> = listed.split('`').skip(1).step_by(2).collect();
+        listed.sort_unstable();
+        let mut codes = OWN_CODES;
+        codes.sort_unstable();
+        assert_eq!(listed, codes);
+        assert!(is_own("schema_type") && !is_own("no_such_customer"));
+    }
 
     #[test]
     fn the_message_mentions_that_the_row_may_have_been_written() {

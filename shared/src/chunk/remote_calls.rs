@@ -25,6 +25,7 @@ use super::remote_rate::RateWait;
 use super::remote_state::{Allowed, FailedBatch, SharedState};
 use super::stored::StoredItems;
 use crate::handler::{Outputs, Processed};
+use crate::metrics::{self, Metric};
 use crate::remote::{CallHandlers, NotCalled, RemoteCall, RemoteJob};
 
 /// Wait after backpressure without a wait of its own.
@@ -138,10 +139,15 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
     ) -> Result<CallOutcome, NotCalled> {
         let target = &remote.registration().target;
         let (job_type, body) = (self.job.job_type.as_str(), take(&mut sent.batch.body));
-        let (job, deadline) = (Some(self.job.job_id), sent.deadline);
-        let call = RemoteCall { target, job_type, job, id: &sent.id, body, deadline };
+        let (trace, deadline) = (Some(self.job.trace_id()), sent.deadline);
+        let call = RemoteCall { target, job_type, trace, id: &sent.id, body, deadline };
+        let began_at = (self.worker.clock)();
         let reply = handlers.call(call).await?;
-        Ok(CallOutcome::new(reply.result(), &sent.batch.keys, (self.worker.clock)()))
+        let ended_at = (self.worker.clock)();
+        let outcome = CallOutcome::new(reply.result(), &sent.batch.keys, ended_at);
+        metrics::count(Metric::HandlerCalls, &[job_type, outcome.name()], 1);
+        metrics::time(Metric::HandlerDuration, &[job_type], ended_at.millis_since(began_at));
+        Ok(outcome)
     }
 
     async fn take_outcome(

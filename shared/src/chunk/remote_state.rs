@@ -230,7 +230,7 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
         began_at: Timestamp,
     ) -> Result<PingResult, ChunkError> {
         let (target, job_type) = (&remote.registration().target, self.job.job_type.as_str());
-        let handler = PingedHandler { target, job_type, job: Some(self.job.job_id), began_at };
+        let handler = PingedHandler { target, job_type, trace: Some(self.job.trace_id()), began_at };
         let outcome = ping(handlers, handler, self.worker.clock).await?;
         let now = (self.worker.clock)();
         let result = match outcome {

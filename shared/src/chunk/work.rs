@@ -13,6 +13,8 @@ use super::delivery::{ChunkDelivery, ChunkEnd, ChunkError, Mode};
 use super::ending::{complete_if_done, roll_up};
 use super::limiter::{Claim, ConcurrencyLimiter};
 use super::worker::Worker;
+use crate::metrics::{self, Metric};
+use crate::telemetry;
 
 /// Time before a round is due within which it starts immediately: the queue's delay is in whole seconds.
 const EARLY_MS: i64 = 2_000;
@@ -27,12 +29,17 @@ impl<S: Store, Q: Queues, F: Files> Worker<'_, S, Q, F> {
     /// # Errors
     /// See [`ChunkError`]; earlier commits are kept.
     pub async fn work(&self, message: &ChunkMessage, mode: Mode, deadline: Timestamp) -> Result<ChunkEnd, ChunkError> {
+        self.process(ChunkDelivery { message, mode, deadline, sent_at: None }).await
+    }
+
+    pub(super) async fn process(&self, delivery: ChunkDelivery<'_>) -> Result<ChunkEnd, ChunkError> {
+        let ChunkDelivery { message, mode, .. } = delivery;
         let state = self.ports.store.chunk_state(message.job_id, message.group).await?;
         // The message and the job must have the same tenant: another tenant's job counts as absent.
         let Some(state) = state.filter(|state| state.job.tenant == message.tenant) else {
             return Ok(ChunkEnd::Absent);
         };
-        let delivery = ChunkDelivery { message, mode, deadline };
+        telemetry::record_job(&state.job);
         let Some(limit) = self.concurrency_limit(&state.job, mode).await? else {
             return match self.without_handler(delivery, &state).await? {
                 Some(end) => Ok(end),
@@ -131,7 +138,11 @@ impl<S: Store, Q: Queues, F: Files> Worker<'_, S, Q, F> {
     }
 
     async fn attempt(&self, delivery: ChunkDelivery<'_>, state: &ChunkState) -> Result<ChunkEnd, ChunkError> {
-        let ChunkDelivery { message, mode, deadline } = delivery;
+        let ChunkDelivery { message, mode, deadline, sent_at } = delivery;
+        if let Some(sent_at) = sent_at.filter(|_| !state.group.cursors.contains_key(&message.chunk)) {
+            let wait_ms = (self.clock)().millis_since(sent_at);
+            metrics::time(Metric::ChunkWait, &[state.job.chunk_queue().as_str()], wait_ms);
+        }
         let definition = self.definitions.get(self.ports, self.registry, &state.job, mode).await?;
         let end = Attempt::new(self, delivery, state, &definition).run().await?;
         if end == ChunkEnd::NextRound && mode == Mode::GiveUp {

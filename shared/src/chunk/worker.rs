@@ -5,7 +5,7 @@ use longshore_domain::ports::{Files, Queues, Store};
 use longshore_domain::timestamp::Timestamp;
 
 use super::definition_cache::DefinitionCache;
-use super::delivery::{ChunkEnd, ChunkError, Mode};
+use super::delivery::{ChunkDelivery, ChunkEnd, ChunkError, Mode};
 use super::delivery_recorder::DeliveryRecorder;
 use crate::batch::Delivery;
 use crate::handler::Registry;
@@ -46,7 +46,9 @@ impl<S: Store, Q: Queues, F: Files> Worker<'_, S, Q, F> {
             delivery_recorder.record(&self.ports.store, &message, sent_at, (self.clock)()).await;
         }
         let message = ChunkMessage { failures: message.failures + delivery.failures, ..message };
-        self.work(&message, Mode::Work, delivery.deadline).await
+        let sent_at = delivery.sent_at.filter(|_| message.failures == 0);
+        let delivery = ChunkDelivery { message: &message, mode: Mode::Work, deadline: delivery.deadline, sent_at };
+        self.process(delivery).await
     }
 
     /// Returns the concurrency limit of a registered type: the registered one, or the share of one type.

@@ -35,7 +35,7 @@ impl<'a> Record<'a> {
     /// `not_utf8`, `too_few_cells`, `too_many_cells`.
     pub fn row(columns: &'a [String], bytes: &[u8], cells: Cells<'a>) -> Result<Self, Rejection> {
         if std::str::from_utf8(bytes).is_err() {
-            let message = "the row is not UTF-8; save the file as UTF-8";
+            let message = "the row has bytes that are no text in the encoding of the file; save the file as UTF-8";
             return Err(Rejection::new("not_utf8", None, message));
         }
         let (actual, expected) = (cells.len(), columns.len());
@@ -84,7 +84,11 @@ pub(crate) fn cell_error(column: &str, kind: CellKind<'_>) -> Option<Rejection> 
 /// Returns the reason why a line is not the expected JSON.
 pub(crate) fn malformed_json(line: &[u8], error: &serde_json::Error) -> Rejection {
     if std::str::from_utf8(line).is_err() {
-        return Rejection::new("not_utf8", None, "the line is not UTF-8; save the file as UTF-8");
+        return Rejection::new(
+            "not_utf8",
+            None,
+            "the line has bytes that are no text in the encoding of the file; save the file as UTF-8",
+        );
     }
     Rejection::new("malformed_json", None, format!("the line is not the expected JSON: {error}"))
 }

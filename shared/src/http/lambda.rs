@@ -7,6 +7,7 @@ use axum::Router;
 use axum::response::Response;
 use lambda_http::tower::ServiceExt;
 use lambda_http::{Request, service_fn};
+use tracing::field::Empty;
 use tracing::{Instrument, Span};
 
 use super::trace;
@@ -25,12 +26,23 @@ pub async fn serve(function: &'static str, router: Router) -> Result<(), lambda_
 async fn answer(function: &'static str, router: Router, request: Request) -> Result<Response, Infallible> {
     let started = Instant::now();
     let span = span(&request);
-    let response = router.oneshot(request).instrument(span).await;
+    let response = run(router, request).instrument(span).await;
     telemetry::record_invocation(function, started, &take_calls());
     response
 }
 
+/// Runs a request. Logs the end of one that can change something, because the trace of a job begins there.
+async fn run(router: Router, request: Request) -> Result<Response, Infallible> {
+    let only_reads = request.method().is_safe();
+    let response = router.oneshot(request).await?;
+    if !only_reads {
+        tracing::info!(status = response.status().as_u16(), "a request is done");
+    }
+    Ok(response)
+}
+
 /// Fields of every log record of a call. The query string is never logged: it can contain a cursor or a token.
+/// [`telemetry::record_job`] adds those of a job.
 fn span(request: &Request) -> Span {
     let trace = trace::traceparent(request.headers()).and_then(|value| value.to_str().ok());
     tracing::error_span!(
@@ -39,5 +51,7 @@ fn span(request: &Request) -> Span {
         request.method = %request.method(),
         request.path = request.uri().path(),
         traceparent = trace,
+        trace.id = trace::trace_id(request).map(display),
+        job.id = Empty,
     )
 }

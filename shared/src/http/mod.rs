@@ -3,7 +3,7 @@
 //! Every error that a client sees is `application/problem+json`, including the framework's own: an unknown path, a
 //! wrong method, a body, a header or a URI that is too long, malformed JSON. An internal error is logged once with its
 //! cause, and the response does not contain the cause. Every problem contains the id of its request, and a valid
-//! `traceparent` is returned unchanged.
+//! `traceparent` is returned unchanged. The log records of the request, and a job that it creates, belong to its trace.
 
 mod body;
 mod call_limit;
@@ -27,6 +27,7 @@ pub use operator::{Operator, Operators, with_operators};
 pub use parameters::{PathText, PathTexts, QueryText};
 pub use routes::{MAX_BODY, with_problems};
 pub use tenant::{Access, Tenant, with_access};
+pub use trace::caller_trace;
 
 /// The result of every handler.
 pub type Answer = Result<axum::response::Response, Failure>;

@@ -1,5 +1,5 @@
 //! Correlates a response with its request: returns the caller's `traceparent`, and adds the request's id, which is also
-//! in the logs, to a problem.
+//! in the logs, to a problem. Finds the trace to which the log records of a request belong.
 
 use axum::body::Body;
 use axum::extract::Request;
@@ -7,6 +7,8 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use axum::middleware::Next;
 use axum::response::Response;
 use lambda_http::RequestExt;
+use longshore_domain::ids::FileGuid;
+use longshore_domain::trace::TraceId;
 
 use crate::problem::Problem;
 
@@ -45,6 +47,17 @@ pub(super) fn traceparent(headers: &HeaderMap) -> Option<&HeaderValue> {
     values.next().is_none().then_some(value)
 }
 
+/// Returns the trace of the caller's `traceparent`, if it is valid.
+pub fn caller_trace(headers: &HeaderMap) -> Option<TraceId> {
+    TraceId::parse(traceparent(headers)?.to_str().ok()?.split('-').nth(1)?)
+}
+
+/// Returns the trace of a request: the caller's, or that of the upload in the path. A handler records that of a job.
+pub(super) fn trace_id<B>(request: &axum::http::Request<B>) -> Option<TraceId> {
+    let upload = || FileGuid::parse(request.uri().path().strip_prefix("/api/uploads/")?.split('/').next()?);
+    caller_trace(request.headers()).or_else(|| upload().map(TraceId::from))
+}
+
 /// Checks `version-trace-parent-flags` in lower-case hexadecimal, neither id all zeros. A later version may be
 /// longer.
 fn is_traceparent(text: &[u8]) -> bool {
@@ -67,7 +80,9 @@ fn is_traceparent(text: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::is_traceparent;
+    use axum::http::Request;
+
+    use super::{is_traceparent, trace_id};
 
     const GOOD: &str = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
 
@@ -90,6 +105,25 @@ mod tests {
             (String::new(), false),
         ] {
             assert_eq!(is_traceparent(text.as_bytes()), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_trace_of_a_request_is_that_of_its_caller_or_of_its_upload() {
+        let upload = "/api/uploads/5b3d3f5e-7d0c-4e34-9c6c-000000000003";
+        let complete = format!("{upload}/complete");
+        let (of_caller, of_upload) = ("0af7651916cd43dd8448eb211c80319c", "5b3d3f5e7d0c4e349c6c000000000003");
+        for (path, traceparent, expected) in [
+            ("/api/jobs", GOOD, Some(of_caller)),
+            ("/api/jobs", "x", None),
+            (upload, GOOD, Some(of_caller)),
+            (upload, "x", Some(of_upload)),
+            (complete.as_str(), "", Some(of_upload)),
+            ("/api/uploads", "", None),
+            ("/api/uploads/5b3d3f5e", "", None),
+        ] {
+            let request = Request::builder().uri(path).header("traceparent", traceparent).body(()).unwrap();
+            assert_eq!(trace_id(&request).map(|id| id.to_string()).as_deref(), expected, "{path} {traceparent}");
         }
     }
 }

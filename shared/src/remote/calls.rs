@@ -5,10 +5,10 @@ use std::future::Future;
 use std::pin::Pin;
 use std::time::Duration;
 
-use longshore_domain::ids::JobId;
 use longshore_domain::registration::Target;
 use longshore_domain::remote::{CallResult, ConnectionError};
 use longshore_domain::timestamp::Timestamp;
+use longshore_domain::trace::TraceId;
 
 /// Time between the time-out of a call and the end of the function: a wait of five seconds for the rate limit, one of
 /// eight for another worker's ping, a ping of ten, and the commit.
@@ -21,8 +21,8 @@ pub struct RemoteCall<'a> {
     pub target: &'a Target,
     /// Name of the job type, from which the secret of an endpoint is derived.
     pub job_type: &'a str,
-    /// The job; `None` for the ping of a registration.
-    pub job: Option<JobId>,
+    /// The trace of the job; `None` for the ping of a registration.
+    pub trace: Option<TraceId>,
     /// Unique id of the message; the id of a batch.
     pub id: &'a str,
     /// The request as JSON.

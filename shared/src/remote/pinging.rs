@@ -1,11 +1,11 @@
 //! The call that sends a ping.
 
-use longshore_domain::ids::JobId;
 use longshore_domain::random::nonce;
 use longshore_domain::registration::Target;
 use longshore_domain::remote::breaker::PING_TIMEOUT;
 use longshore_domain::remote::{Ping, PingOutcome};
 use longshore_domain::timestamp::Timestamp;
+use longshore_domain::trace::TraceId;
 
 use super::calls::{CallHandlers, NotCalled, RemoteCall};
 
@@ -16,8 +16,8 @@ pub struct PingedHandler<'a> {
     pub target: &'a Target,
     /// Name of the job type.
     pub job_type: &'a str,
-    /// The job whose call failed; `None` for the ping of a registration.
-    pub job: Option<JobId>,
+    /// The trace of the job whose call failed; `None` for the ping of a registration.
+    pub trace: Option<TraceId>,
     /// Start of the ping, from which its time-out counts.
     pub began_at: Timestamp,
 }
@@ -28,7 +28,7 @@ pub struct PingedHandler<'a> {
 /// If the call could not be made.
 pub async fn ping(
     handlers: &dyn CallHandlers,
-    PingedHandler { target, job_type, job, began_at }: PingedHandler<'_>,
+    PingedHandler { target, job_type, trace, began_at }: PingedHandler<'_>,
     clock: fn() -> Timestamp,
 ) -> Result<PingOutcome, NotCalled> {
     let challenge = nonce();
@@ -36,6 +36,6 @@ pub async fn ping(
     let body = serde_json::to_vec(&ping).map_err(|error| NotCalled::new("the ping cannot be written", error))?;
     let deadline = Timestamp(began_at.0 + PING_TIMEOUT.as_millis() as i64);
     let id = format!("ping-{challenge}");
-    let reply = handlers.call(RemoteCall { target, job_type, job, id: &id, body, deadline }).await?;
+    let reply = handlers.call(RemoteCall { target, job_type, trace, id: &id, body, deadline }).await?;
     Ok(ping.outcome(reply.result(), clock()))
 }

@@ -7,6 +7,7 @@
 //! | the worker dies after the call | the message is delivered again, and so is the event, under its id |
 //! | the message never comes | the sweeper sends another one |
 
+use longshore_domain::event::Subject;
 use longshore_domain::ids::EndpointId;
 use longshore_domain::message::WebhookMessage;
 use longshore_domain::ports::{ConditionalWrite, PortError, PortResult, Queues, Webhooks};
@@ -19,7 +20,9 @@ use longshore_domain::webhook::{Admission, Attempt, AttemptResult, Delivery, Del
 use super::calls::{CallEndpoints, Called, EndpointCall, TIMEOUT_S};
 use super::messages::send_later;
 use crate::events::EventDocument;
+use crate::metrics::{self, Metric};
 use crate::remote::NotCalled;
+use crate::telemetry;
 
 /// Time before an attempt is due within which it is made: the delay of a queue is in whole seconds.
 const EARLY_MS: i64 = 2_000;
@@ -106,6 +109,9 @@ impl<S: Webhooks, Q: Queues, C: CallEndpoints> Deliverer<'_, S, Q, C> {
     /// If nothing is decided; the message is to be delivered again.
     pub async fn deliver(&self, key: &DeliveryKey, deadline: Timestamp) -> Result<DeliveryEnd, WebhookError> {
         let Some(delivery) = self.store.delivery(key).await? else { return Ok(DeliveryEnd::Absent) };
+        if let Subject::Job(change) = &delivery.event.subject {
+            telemetry::record_job_id(change.job_id);
+        }
         let now = (self.clock)();
         let is_due = delivery.due().is_some_and(|due| due.millis_since(now) <= EARLY_MS);
         // One that waits for a check is due as soon as the endpoint is active.
@@ -129,6 +135,8 @@ impl<S: Webhooks, Q: Queues, C: CallEndpoints> Deliverer<'_, S, Q, C> {
         };
         let ms = u32::try_from((self.clock)().millis_since(now).max(0)).unwrap_or(u32::MAX);
         let is_accepted = called.result.is_accepted();
+        metrics::count(Metric::WebhookAttempts, &[if is_accepted { "accepted" } else { "failed" }], 1);
+        metrics::time(Metric::WebhookDuration, &[], ms.into());
         let attempt = Attempt { at: now, ms, result: called.result };
         self.record(delivery, &attempt, called.retry_after_s).await?;
         Ok(if is_accepted { DeliveryEnd::Accepted } else { DeliveryEnd::Failed })

@@ -118,7 +118,7 @@ export interface paths {
          *     problem of each of the first rows, and in `request` the request for the job with all that was found. So `request` reads the file
          *     the same way, whatever later versions find.
          *
-         *     Where a file can be read in two ways, nothing is guessed: `error` is `ambiguous_column`, and each column in doubt has a
+         *     Where the first values of a column can be read in two ways, nothing is guessed: `error` is `ambiguous_column`, and each column in doubt has a
          *     `question` with both readings of one of its cells. Send the answer in the options and inspect again.
          *
          *     Reads the first 64 KiB of a text file, more if the header lies behind them, and 64 KiB after the header: the duration does not
@@ -1755,6 +1755,13 @@ export interface components {
         Job: {
             /** @description Id of the job. */
             jobId: components["schemas"]["JobId"];
+            /**
+             * @description Id under which operators find the log records of the job: the trace id of the `traceparent` with which it was
+             *     created, or else the id of its upload, or else of the job, both without hyphens. A started import and an undo
+             *     have that of the job from which they were made.
+             * @example 4bf92f3577b34da6a3ce929d0e0e4736
+             */
+            traceId: string;
             /** @description Name of the job type. */
             jobType: string;
             /** @description Name of the file, as set by the client; `null` if the job has no file. */
@@ -4345,6 +4352,7 @@ export interface operations {
                      *           "startedFrom": null,
                      *           "status": "completed",
                      *           "timeoutSeconds": 86400,
+                     *           "traceId": "019f2c3e7b1a7c449d0e2f6a1b3c4d5e",
                      *           "undoes": null,
                      *           "undoneBy": null,
                      *           "updatedAt": "2026-07-01T09:00:05.9Z"
@@ -4584,6 +4592,7 @@ export interface operations {
                      *       "startedFrom": null,
                      *       "status": "waiting",
                      *       "timeoutSeconds": 86400,
+                     *       "traceId": "019f2c3e7b1a7c449d0e2f6a1b3c4d5e",
                      *       "undoes": null,
                      *       "undoneBy": null,
                      *       "updatedAt": "2026-07-01T09:00:00.12Z"
@@ -4860,6 +4869,7 @@ export interface operations {
                      *       "startedFrom": null,
                      *       "status": "completed",
                      *       "timeoutSeconds": 86400,
+                     *       "traceId": "019f2c3e7b1a7c449d0e2f6a1b3c4d5e",
                      *       "undoes": null,
                      *       "undoneBy": null,
                      *       "updatedAt": "2026-07-01T09:00:05.9Z"
@@ -6436,6 +6446,7 @@ export interface operations {
                      *       "startedFrom": null,
                      *       "status": "running",
                      *       "timeoutSeconds": 86400,
+                     *       "traceId": "019f2c3e7b1a7c449d0e2f6a1b3c4d5e",
                      *       "undoes": null,
                      *       "undoneBy": null,
                      *       "updatedAt": "2026-07-01T09:00:02.7Z"
@@ -6687,6 +6698,7 @@ export interface operations {
                      *       "startedFrom": null,
                      *       "status": "waiting",
                      *       "timeoutSeconds": 86400,
+                     *       "traceId": "019f2c3e7b1a7c449d0e2f6a1b3c4d5e",
                      *       "undoes": null,
                      *       "undoneBy": null,
                      *       "updatedAt": "2026-07-01T09:00:00.12Z"
@@ -6967,6 +6979,7 @@ export interface operations {
                      *       "startedFrom": "019f2c3a-11d2-7e05-a3b4-5c6d7e8f9a0b",
                      *       "status": "waiting",
                      *       "timeoutSeconds": 86400,
+                     *       "traceId": "019f2c3e7b1a7c449d0e2f6a1b3c4d5e",
                      *       "undoes": null,
                      *       "undoneBy": null,
                      *       "updatedAt": "2026-07-01T09:00:00.12Z"
@@ -7234,6 +7247,7 @@ export interface operations {
                      *       "startedFrom": null,
                      *       "status": "waiting",
                      *       "timeoutSeconds": 86400,
+                     *       "traceId": "019f2c3e7b1a7c449d0e2f6a1b3c4d5e",
                      *       "undoes": {
                      *         "jobId": "019f2c3a-11d2-7e05-a3b4-5c6d7e8f9a0b",
                      *         "preview": true
@@ -10651,6 +10665,7 @@ export interface operations {
                      *       "startedFrom": null,
                      *       "status": "waiting",
                      *       "timeoutSeconds": 86400,
+                     *       "traceId": "019f2c3e7b1a7c449d0e2f6a1b3c4d5e",
                      *       "undoes": null,
                      *       "undoneBy": null,
                      *       "updatedAt": "2026-07-01T09:00:00.12Z"
@@ -11267,6 +11282,7 @@ export interface operations {
                      *       "startedFrom": null,
                      *       "status": "waiting",
                      *       "timeoutSeconds": 86400,
+                     *       "traceId": "019f2c3e7b1a7c449d0e2f6a1b3c4d5e",
                      *       "undoes": null,
                      *       "undoneBy": null,
                      *       "updatedAt": "2026-07-01T09:00:00.12Z"

@@ -45,6 +45,7 @@ export function jobAt(percent: number, more: Partial<Job> = {}): Job {
   const at = new Date(Date.UTC(2026, 0, 1) + percent * 1000).toISOString();
   return {
     jobId: JOB_ID,
+    traceId: JOB_ID.replaceAll("-", ""),
     jobType: "import",
     fileName: "people.csv",
     source: { kind: "file", name: "people.csv", sizeBytes: 1000 },

@@ -321,6 +321,7 @@ class Job(TypedDict):
     """A job."""
 
     jobId: JobId
+    traceId: str
     jobType: str
     fileName: str | None
     source: JobSource | None

@@ -49,7 +49,7 @@ impl CallHandlers for Answering {
 
     fn call<'a>(&'a self, call: RemoteCall<'a>) -> Calling<'a> {
         let body: Value = serde_json::from_slice(&call.body).unwrap();
-        assert_eq!((&body["stack"], call.job_type, call.job), (&json!("longshore-test"), "invite", None));
+        assert_eq!((&body["stack"], call.job_type, call.trace), (&json!("longshore-test"), "invite", None));
         self.pings.lock().unwrap().push(call.id.to_owned());
         let challenge = if self.pong == Pong::OtherChallenge { &Value::Null } else { &body["challenge"] };
         let pong = json!({ "schemas": ["longshore.items/1"], "challenge": challenge, "modes": ["run"] });

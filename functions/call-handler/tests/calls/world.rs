@@ -65,8 +65,8 @@ pub(crate) async fn call(handlers: &Handlers, target: &Target) -> Result<RemoteR
 /// Calls a target with a body.
 pub(crate) async fn call_with(handlers: &Handlers, target: &Target, body: Vec<u8>) -> Result<RemoteReply, NotCalled> {
     let deadline = Timestamp::now().plus_seconds(TIMEOUT_S);
-    let job = Some(JobId(uuid::Uuid::from_u128(0xa1)));
-    handlers.call(RemoteCall { target, job_type: "invite", job, id: "batch-1", body, deadline }).await
+    let trace = Some(JobId(uuid::Uuid::from_u128(0xa1)).into());
+    handlers.call(RemoteCall { target, job_type: "invite", trace, id: "batch-1", body, deadline }).await
 }
 
 /// Returns a function as a target.

@@ -6,6 +6,7 @@ use axum::response::{AppendHeaders, IntoResponse, Response};
 use longshore::http::{Answer, Tenant};
 use longshore::ports::Ports;
 use longshore::problem::Problem;
+use longshore::telemetry;
 use longshore_domain::group::Group;
 use longshore_domain::ids::JobId;
 use longshore_domain::job::{Job, Stage, Status};
@@ -34,6 +35,7 @@ pub(super) async fn accepted_before<S: Store, Q: Queues, F>(
 
 /// Returns 202 with the job, its path, and `Retry-After` for the first poll.
 pub(crate) fn accepted(job: &Job, groups: &[Group]) -> Response {
+    telemetry::record_job(job);
     let about = AppendHeaders([
         (header::LOCATION, path(job.job_id)),
         (header::RETRY_AFTER, if job.is_scheduled { "30" } else { "1" }.to_owned()),

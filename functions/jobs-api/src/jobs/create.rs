@@ -6,13 +6,15 @@ use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Response;
 use longshore::field_error::FieldError;
-use longshore::http::{Answer, Bad, Failure, Tenant, count_work_call, idempotency};
+use longshore::http::{Answer, Bad, Failure, Tenant, caller_trace, count_work_call, idempotency};
 use longshore::job_request::{KnownTypes, ParsedReading};
 use longshore::openapi::{CacheNoStore, IdempotencyKeyHeader, OnePath, RetryAfterSeconds};
 use longshore::problem::Problem;
+use longshore::telemetry;
 use longshore_domain::ids::{EndpointId, JobId};
 use longshore_domain::job::{Job, JobTimes, UndoState, Validation, deadline};
 use longshore_domain::ports::{Created, Definition, IdempotencyKey, JobStore, Webhooks};
+use longshore_domain::trace::TraceId;
 
 use super::accept::{accepted, accepted_before};
 use super::document::JobDocument;
@@ -99,7 +101,7 @@ pub(crate) async fn create<B: Backend>(
     // Compiling a schema can take a second, so the call is counted first.
     count_work_call(&api.ports.store, &tenant.0, (api.clock)()).await?;
     let request = match draft.compile() {
-        Ok(request) => request,
+        Ok(request) => JobRequest { trace: caller_trace(&headers), ..request },
         Err(bad) => return Err(refusal(&api, &tenant, bad).await),
     };
     store_job(&api, &tenant, request, key.as_ref()).await
@@ -119,6 +121,7 @@ pub(super) async fn store_job<B: Backend>(
         check_callback(&api.ports.store, tenant, callback).await?;
     }
     let mut job = new_job(api, tenant, &request);
+    telemetry::record_job(&job);
     if let Some(start_at) = job.times.start_at {
         check_start(api, &job, &request, start_at).await?;
     }
@@ -218,6 +221,7 @@ fn new_job<B: Backend>(api: &Api<B>, tenant: &Tenant, request: &JobRequest) -> J
     let expires_at = api.limits.expires_at(start);
     let id = start_at.map_or_else(JobId::generate, JobId::generate_at);
     Job {
+        trace: request.trace.or_else(|| request.file.map(TraceId::from)),
         is_scheduled: start_at.is_some(),
         priority: request.priority,
         is_registered: request.registration.is_some(),

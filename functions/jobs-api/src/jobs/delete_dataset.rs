@@ -6,7 +6,7 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::http::HeaderMap;
 use longshore::field_error::FieldError;
-use longshore::http::{Answer, PathText, Tenant, count_work_call, idempotency};
+use longshore::http::{Answer, PathText, Tenant, caller_trace, count_work_call, idempotency};
 use longshore::job_request::ParsedReading;
 use longshore::job_types::delete_dataset::NAME;
 use longshore::openapi::{CacheNoStore, IdempotencyKeyHeader, OnePath, RetryAfterSeconds};
@@ -70,7 +70,9 @@ pub(crate) async fn delete_dataset<B: Backend>(
     if !is_known {
         return Err(Problem::not_found("dataset").into());
     }
-    store_job(&api, &tenant, deletion(dataset.name, api.limits.job_time_limit_s), key.as_ref()).await
+    let trace = caller_trace(&headers);
+    let request = JobRequest { trace, ..deletion(dataset.name, api.limits.job_time_limit_s) };
+    store_job(&api, &tenant, request, key.as_ref()).await
 }
 
 /// Returns the request of a deletion.
@@ -92,5 +94,6 @@ fn deletion(dataset: String, timeout_s: i64) -> JobRequest {
         checks_only: false,
         undoable: false,
         registration: None,
+        trace: None,
     }
 }

@@ -8,6 +8,7 @@ use longshore_domain::job::{Job, JobError, Preparation, Priority, Stage, Status,
 use longshore_domain::outcome::Counts;
 use longshore_domain::progress::{Progress, sentence, shown_stage, updated_at};
 use longshore_domain::timestamp::Timestamp;
+use longshore_domain::trace::TraceId;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -22,6 +23,11 @@ use super::waiting_for::WaitingFor;
 pub struct JobDocument {
     /// Id of the job.
     pub job_id: JobId,
+    /// Id under which operators find the log records of the job: the trace id of the `traceparent` with which it was
+    /// created, or else the id of its upload, or else of the job, both without hyphens. A started import and an undo
+    /// have that of the job from which they were made.
+    #[schema(value_type = String, pattern = "^[0-9a-f]{32}$", examples("4bf92f3577b34da6a3ce929d0e0e4736"))]
+    pub trace_id: TraceId,
     /// Name of the job type.
     pub job_type: String,
     /// Name of the file, as set by the client; `null` if the job has no file.
@@ -223,6 +229,7 @@ impl JobDocument {
         let item_count = if job.completion.totals.is_some() { job.split.item_count } else { progress.item_count };
         Self {
             job_id: job.job_id,
+            trace_id: job.trace_id(),
             job_type: job.job_type.clone(),
             file_name: job.file().filter(|file| !file.is_of_request()).map(|file| file.name.clone()),
             source: JobSource::new(job),

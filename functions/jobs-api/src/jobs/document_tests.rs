@@ -57,7 +57,7 @@ fn the_document_has_every_property_of_the_contract() {
     let job = Job { metadata: [("team".into(), "crm".into())].into(), ..running() };
     let path = format!("/api/jobs/{}", job.job_id);
     let expected = json!({
-        "jobId": job.job_id, "jobType": "import", "fileName": "people.csv",
+        "jobId": job.job_id, "traceId": job.job_id.0.simple().to_string(), "jobType": "import", "fileName": "people.csv",
         "source": {
             "kind": "file", "name": "people.csv", "sizeBytes": 1_000,
             "reading": {"encoding": "UTF-8", "delimiter": ",", "quote": "\"", "headerRow": 1},

@@ -2,6 +2,7 @@
 
 use longshore::http::{Failure, Tenant};
 use longshore::problem::Problem;
+use longshore::telemetry;
 use longshore_domain::ids::JobId;
 use longshore_domain::job::{Job, Status};
 use longshore_domain::ports::{JobProgress, JobStore, Ledger, PortResult};
@@ -15,8 +16,9 @@ use longshore_domain::timestamp::Timestamp;
 /// has not yet removed it.
 pub(crate) async fn find_job(store: &impl JobStore, tenant: &Tenant, id: &str, now: Timestamp) -> Result<Job, Failure> {
     let Some(id) = JobId::parse(id) else { return Err(no_such_job().into()) };
-    let job = store.job(id).await?;
-    Ok(job.filter(|job| is_shown(job, tenant, now)).ok_or_else(no_such_job)?)
+    let job = store.job(id).await?.filter(|job| is_shown(job, tenant, now)).ok_or_else(no_such_job)?;
+    telemetry::record_job(&job);
+    Ok(job)
 }
 
 /// Returns true if a client of this tenant can see the job.

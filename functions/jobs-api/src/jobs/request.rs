@@ -13,6 +13,7 @@ use longshore_domain::ports::Definition;
 use longshore_domain::registration::VersionedRegistration;
 use longshore_domain::results::{ResultRow, ResultsForm};
 use longshore_domain::timestamp::Timestamp;
+use longshore_domain::trace::TraceId;
 use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
 
@@ -77,6 +78,9 @@ pub(super) struct JobRequest {
     /// The registration of a registered job type.
     #[schema(ignore)]
     pub(super) registration: Option<VersionedRegistration>,
+    /// The trace of the caller, from the request's headers.
+    #[schema(ignore)]
+    pub(super) trace: Option<TraceId>,
 }
 
 /// Errors of an invalid request that were found without calling a service, and its file, which may be invalid too.
@@ -240,6 +244,7 @@ impl<'a> Draft<'a> {
             checks_only,
             undoable,
             registration,
+            trace: None,
         })
     }
 }

@@ -162,6 +162,7 @@ async fn check_part(store: &impl JobStore, part: &PartSource) -> Result<(), Fail
 fn started_job(checked: &Job, limits: &Limits, now: Timestamp) -> Job {
     let expires_at = limits.expires_at(now);
     Job {
+        trace: Some(checked.trace_id()),
         priority: checked.priority,
         metadata: checked.metadata.clone(),
         callback: checked.callback,

@@ -229,6 +229,7 @@ fn undo_job<B: Backend>(api: &Api<B>, import: &Job, source: SourceFile, preview:
     let timeout_s = api.limits.job_time_limit_s;
     let undoes = UndoneImport { job_id: import.job_id, groups: import.split.groups, preview };
     Job {
+        trace: Some(import.trace_id()),
         priority: import.priority,
         metadata: import.metadata.clone(),
         callback: import.callback,

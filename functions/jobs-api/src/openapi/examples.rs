@@ -94,6 +94,7 @@ pub(crate) fn undoing() -> JobDocument {
 pub(crate) fn completed() -> JobDocument {
     JobDocument {
         job_id: id(),
+        trace_id: id().into(),
         job_type: "import".to_owned(),
         file_name: Some("people.csv".to_owned()),
         source: Some(JobSource::File {

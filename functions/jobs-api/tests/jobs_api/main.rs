@@ -35,6 +35,7 @@ mod schedules;
 mod start;
 mod tenants;
 mod throttling;
+mod traces;
 mod undo;
 mod unsent;
 mod webhooks;

@@ -46,6 +46,7 @@ async fn a_validated_job_is_started_with_the_same_request() {
     assert_eq!(options, json!({"dataset": "people", "key": "id", "mode": "upsert", "maxFailed": 7}));
     let request = |job: &Job| (job.source.clone(), job.tolerance, job.times.timeout_s, job.tenant.clone());
     assert_eq!(request(&job), request(&checked));
+    assert_eq!(job.trace_id(), checked.trace_id());
     assert_eq!((job.times.timeout_s, job.times.deadline_at), (99, NOW.plus_seconds(99)));
     assert_eq!(
         (checked.status, checked.validation.started_as, checked.is_startable()),

@@ -69,6 +69,7 @@ async fn an_import_is_undone_over_the_part_of_its_file_that_was_split() {
         );
         let (job, before) = (stored(&world, id).await, stored(&world, import).await);
         assert_eq!(before.undo.undone_by, Some(id));
+        assert_eq!(job.trace_id(), before.trace_id());
         assert_eq!(job.undo.undoes, Some(UndoneImport { job_id: import, groups: 1, preview: false }));
         let (source, whole) = (job.file().unwrap(), before.file().unwrap());
         assert_eq!((&source.key, &source.etag, source.size_bytes), (&whole.key, &whole.etag, 14));

@@ -54,3 +54,7 @@ pub struct Stop {
     /// Time at which the stop was requested.
     pub at: Timestamp,
 }
+
+// A new member does not compile until it is here, and in the golden file of its shape: docs/design/versions.md.
+#[cfg(test)]
+const _: fn(JobError, JobErrorParts) = |JobError { code: _, message: _ }, JobErrorParts { code: _, message: _ }| {};

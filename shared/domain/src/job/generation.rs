@@ -99,6 +99,7 @@ impl Job {
             split: SplitState { sent_groups: self.split.groups, ended: false, ..self.split.clone() },
             completion: CompletionState { totals: None, checkpoint: None, report: None },
             times: JobTimes {
+                reopened_at: Some(reopen.at),
                 started_at: None,
                 finished_at: None,
                 updated_at: reopen.at,

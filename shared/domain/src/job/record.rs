@@ -19,6 +19,7 @@ use crate::ids::{ChunkId, EndpointId, FileGuid, JobId};
 use crate::outcome::Counts;
 use crate::tenant::TenantId;
 use crate::timestamp::Timestamp;
+use crate::trace::TraceId;
 
 /// A job as it is stored. Its options and its schema are stored separately: this item is rewritten often.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -28,6 +29,9 @@ pub struct Job {
     pub job_id: JobId,
     /// Tenant that owns the job.
     pub tenant: TenantId,
+    /// The trace of the request, of the upload or of the job from which it was made; `None` for a trace of its own.
+    #[serde(default, rename = "traceId", skip_serializing_if = "Option::is_none")]
+    pub trace: Option<TraceId>,
     /// Name of its job type.
     pub job_type: String,
     /// Priority, which selects the queue of its chunks unless its type is registered.
@@ -104,6 +108,7 @@ impl Job {
         Self {
             job_id,
             tenant,
+            trace: None,
             job_type: job_type.into(),
             priority: Priority::default(),
             is_registered: false,
@@ -130,6 +135,11 @@ impl Job {
             validation: Validation::default(),
             undo: UndoState::default(),
         }
+    }
+
+    /// Returns the id of its trace. It never changes.
+    pub fn trace_id(&self) -> TraceId {
+        self.trace.unwrap_or_else(|| self.job_id.into())
     }
 
     /// Returns the queue of its chunks.

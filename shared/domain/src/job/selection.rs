@@ -95,6 +95,9 @@ impl From<Selection> for StoredSelection {
 mod tests {
     use super::*;
 
+    // A new member does not compile until it is here, and in the golden file of its shape: docs/design/versions.md.
+    const _: fn(StoredSelection) = |StoredSelection { corrected: _, chunks: _, failure: _ }| {};
+
     #[test]
     fn a_selection_is_stored_under_the_names_of_earlier_versions() {
         let filter = FailureFilter { code: "bad".into(), field: Some("mail".into()) };

@@ -13,6 +13,9 @@ pub struct JobTimes {
     /// Time from which the job is started, if its client named one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start_at: Option<Timestamp>,
+    /// Time at which the last retry was requested; absent on a job without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reopened_at: Option<Timestamp>,
     /// Time at which the job was started.
     pub started_at: Option<Timestamp>,
     /// Time of the final status.
@@ -38,6 +41,7 @@ impl JobTimes {
         Self {
             created_at: now,
             start_at: None,
+            reopened_at: None,
             started_at: None,
             finished_at: None,
             updated_at: now,
@@ -57,6 +61,11 @@ impl JobTimes {
     /// Returns the time from which the job waits for its turn: that of its start, if it starts later.
     pub fn queued_at(&self) -> Timestamp {
         self.start_at.unwrap_or(self.created_at)
+    }
+
+    /// Returns the time from which the job waits for its start: that of its last retry, or [`Self::queued_at`].
+    pub fn waits_since(&self) -> Timestamp {
+        self.reopened_at.unwrap_or_else(|| self.queued_at())
     }
 
     /// Returns the deadline of a scheduled job that is started now.

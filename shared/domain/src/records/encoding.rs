@@ -16,7 +16,7 @@ pub struct TextEncoding(&'static Encoding);
 /// The error of an encoding's name.
 #[derive(Clone, Eq, PartialEq, Debug, thiserror::Error)]
 #[error(
-    "{0:?} is not an encoding that can be read; use a name of the Encoding Standard, such as utf-8, utf-16le, \
+    "{0:?} is not an encoding that can be read; use a name of the Encoding Standard, such as utf-8, \
      windows-1252, iso-8859-2, shift_jis, euc-jp or gb18030"
 )]
 pub struct UnknownEncoding(pub String);

@@ -54,6 +54,9 @@ impl AdaptiveLimit {
 mod tests {
     use super::*;
 
+    // A new member does not compile until it is here, and in the golden file of its shape: docs/design/versions.md.
+    const _: fn(Lowered) = |Lowered { limit: _, at: _ }| {};
+
     #[test]
     fn the_limit_is_halved_and_recovers_within_a_minute() {
         let at = |seconds: i64| Timestamp(seconds * 1_000);

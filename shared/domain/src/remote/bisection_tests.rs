@@ -4,7 +4,14 @@ use std::collections::{BTreeSet, VecDeque};
 
 use proptest::prelude::*;
 
-use super::{AfterFault, BatchCounts, Bisection};
+use super::{AfterFault, BatchCounts, Bisection, Search};
+
+// A new member or step does not compile until it is here, and in the golden file of its shape: docs/design/versions.md.
+const _: fn(Bisection) = |Bisection { max: _, limit: _, size: _, answered: _, faults: _, search: _ }| {};
+const _: fn(Search) = |search| match search {
+    Search::None | Search::FirstHalf { suspects: _ } | Search::Item { suspects: _ } => {}
+    Search::SecondHalf { suspects: _, half: _ } => {}
+};
 
 /// Items with an answer; `None` for a fault.
 type Handler<'h> = dyn FnMut(&[u32]) -> Option<Vec<u32>> + 'h;

@@ -4,6 +4,11 @@ use proptest::prelude::*;
 
 use super::*;
 
+// A new member does not compile until it is here, and in the golden file of its shape: docs/design/versions.md.
+const _: fn(Breaker) = |Breaker { ping: _, open: _, failed: _, unanswered_since: _ }| {};
+const _: fn(LastPing) = |LastPing { began_at: _, result: _ }| {};
+const _: fn(Open) = |Open { reason: _, since: _, trial_at: _, wait_s: _ }| {};
+
 /// Maximum outage: a day.
 const OUTAGE: Duration = Duration::from_secs(86_400);
 

@@ -22,6 +22,16 @@ pub enum CallOutcome {
 }
 
 impl CallOutcome {
+    /// Returns the name of the outcome, for metrics.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Items(_) => "answered",
+            Self::Fatal(_) => "fatal",
+            Self::Parked(_) => "backpressure",
+            Self::Fault(_) => "fault",
+        }
+    }
+
     /// Decides the outcome of a call that sent items with these keys.
     pub fn new(result: CallResult<'_>, keys: &[ItemKey], now: Timestamp) -> Self {
         let answer = match result.classify(now) {

@@ -95,10 +95,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_job_without_metadata_has_the_item_of_earlier_versions() {
+    fn a_job_without_metadata_and_with_its_own_trace_has_the_item_of_earlier_versions() {
         let job = Job::waiting(JobId::generate(), TenantId::from_static("t"), "import", Timestamp(1));
         let item = to_item(&job).unwrap();
-        assert!(!item.contains_key("metadata"));
+        assert!(!item.contains_key("metadata") && !item.contains_key("traceId"));
         assert_eq!(from_item(item).unwrap(), job);
     }
 }

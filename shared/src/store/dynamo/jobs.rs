@@ -229,7 +229,7 @@ fn optional_json<T: DeserializeOwned>(item: &Item, name: &'static str) -> Result
     Ok(json.map(serde_json::from_str).transpose()?)
 }
 
-fn definition_from_item(item: &Item) -> Result<Definition, ItemError> {
+pub(super) fn definition_from_item(item: &Item) -> Result<Definition, ItemError> {
     let (columns, reading) = (optional_nested(item, "columns")?, optional_nested(item, "reading")?);
     let given_reading = optional_nested(item, "givenReading")?.unwrap_or_default();
     let (results, registration) = (optional_json(item, "results")?, optional_json(item, "registration")?);

@@ -62,6 +62,8 @@ mod removal;
 mod reopen;
 mod retry;
 mod schedules;
+#[cfg(test)]
+pub(crate) mod shape_tests;
 mod start;
 mod stops;
 mod store;

@@ -64,8 +64,8 @@ impl DynamoStore {
 
     fn open(&self, next: &Job, reopen: &Reopen) -> PortResult<TransactWriteItem> {
         let set = "SET #generation = :next, #base = :base, #status = :waiting, #stage = :queued, \
-                   #corrected = :corrected, #only = :only, #onlyFailure = :onlyFailure, #spent = :spent, #issues = :issues, #sentGroups = :groups, #splitEnded = :false, #resends = :zero, #updatedAt = :at, \
-                   #deadlineAt = :deadline, #unfinished = :one";
+                   #corrected = :corrected, #only = :only, #onlyFailure = :onlyFailure, #spent = :spent, #issues = :issues, #sentGroups = :groups, #splitEnded = :false, #resends = :zero, \
+                   #updatedAt = :at, #reopenedAt = :at, #deadlineAt = :deadline, #unfinished = :one";
         self.update_of(Update {
             operation: OPERATION,
             key: Key::job(next.job_id),

@@ -168,7 +168,8 @@ export const jobText = {
       no_previous_version: () => "no previous version of the record is stored, so it stays as it is",
       too_few_cells: () => "the row has too few cells:",
       too_many_cells: () => "the row has too many cells:",
-      not_utf8: () => 'the row is not encoded in UTF-8: save the file as "CSV UTF-8"',
+      not_utf8: () =>
+        'the row has bytes that are no text in the encoding of the file: save the file as "CSV UTF-8"',
       malformed_json: () => "the line is not valid JSON:",
       not_an_object: () => "the line is not a JSON object",
       unterminated_quote: () => "a quote is not closed:",

@@ -71,6 +71,7 @@ export function fakeJob(number: number, change: Partial<Job> = {}): Job {
   const at = "2026-07-01T09:00:00Z";
   return {
     jobId,
+    traceId: jobId.replaceAll("-", ""),
     jobType: "import",
     fileName: `file-${number}.csv`,
     source: { kind: "file", name: "people.csv", sizeBytes: 1000 },
