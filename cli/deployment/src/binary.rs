@@ -1,4 +1,6 @@
-//! A function's binary: its machine, symbols, size and build settings.
+//! A function's binary: its machine, C library, symbols, size and build settings.
+
+use memchr::memmem;
 
 use crate::finding::Finding;
 
@@ -6,6 +8,11 @@ use crate::finding::Finding;
 const SETTINGS: &[u8] = b"longshore build: ";
 /// Size above which a binary causes a warning. A release has a few megabytes, with debug information ten times as much.
 const LARGE_BYTES: usize = 40 << 20;
+/// Prefix of the versions of the C library whose symbols a binary uses.
+const GLIBC: &[u8] = b"GLIBC_2.";
+/// Minor version of the C library of Lambda's system, Amazon Linux 2023
+/// (<https://docs.aws.amazon.com/linux/al2023/ug/core-glibc.html>).
+const LAMBDA_GLIBC: u32 = 34;
 /// ELF section type of a symbol table, which `strip` removes.
 const SYMBOLS: u32 = 2;
 
@@ -17,6 +24,8 @@ const MACHINES: [(u16, &str); 2] = [(62, "x86_64"), (183, "arm64")];
 pub struct Binary {
     /// `arm64` or `x86_64`; `None` for any other machine.
     pub machine: Option<&'static str>,
+    /// Minor version of the C library (glibc 2) that it needs; `None` if it needs none.
+    pub glibc: Option<u32>,
     /// True if the binary has not been stripped.
     pub has_symbols: bool,
     /// Size in bytes.
@@ -35,6 +44,7 @@ impl Binary {
         let known = MACHINES.iter().find(|(number, _)| *number == machine);
         Some(Self {
             machine: known.map(|(_, name)| *name),
+            glibc: glibc(bytes),
             has_symbols: section_types(bytes).is_some_and(|types| types.contains(&SYMBOLS)),
             bytes: bytes.len(),
             settings: settings(bytes),
@@ -76,6 +86,26 @@ impl Binary {
         }
         findings
     }
+}
+
+impl Binary {
+    /// Returns an error for a binary that needs a newer C library than that of Lambda, as one can that was linked on a
+    /// newer system.
+    pub fn system_finding(&self, location: &str, architecture: &str) -> Option<Finding> {
+        let glibc = self.glibc.filter(|minor| *minor > LAMBDA_GLIBC)?;
+        let problem = format!("it needs glibc 2.{glibc}, and Lambda's system has 2.{LAMBDA_GLIBC}");
+        let fix = format!("{}, without --compiler cargo", build_command(architecture));
+        Some(Finding::error(location, problem, fix))
+    }
+}
+
+/// Returns the newest version of the C library that a binary names.
+fn glibc(bytes: &[u8]) -> Option<u32> {
+    let minor = |at: usize| {
+        let digits = bytes.iter().skip(at + GLIBC.len()).take(4).map(|byte| char::from(*byte));
+        digits.take_while(char::is_ascii_digit).collect::<String>().parse().ok()
+    };
+    memmem::find_iter(bytes, GLIBC).filter_map(minor).max()
 }
 
 /// Returns the build command for an architecture. It works on any host.
@@ -158,6 +188,19 @@ mod tests {
         assert_eq!(fixes("arm64", &elf(183, 1, debug)), ["cargo lambda build --release --arm64"]);
         let other = "cargo lambda build --release --x86-64, or deploy with Architecture=arm64";
         assert_eq!(fixes("x86_64", &elf(183, 1, GOOD)), [other]);
+    }
+
+    #[test]
+    fn a_binary_that_needs_a_newer_system_than_lambdas_is_an_error() {
+        let finding = |names: &str| {
+            let binary = Binary::read(&elf(183, 1, &format!("{names}{GOOD}")));
+            let binary = binary.unwrap_or_else(|| panic!("not a binary"));
+            binary.system_finding("bootstrap", "arm64").map(|finding| finding.problem)
+        };
+        assert_eq!(finding(""), None, "without a C library");
+        assert_eq!(finding("GLIBC_2.17\0GLIBC_2.34\0GLIBC_2.2.5\0"), None);
+        let problem = "it needs glibc 2.38, and Lambda's system has 2.34";
+        assert_eq!(finding("GLIBC_2.38\0GLIBC_2.4\0").as_deref(), Some(problem));
     }
 
     #[test]

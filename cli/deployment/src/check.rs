@@ -6,12 +6,12 @@ use std::path::PathBuf;
 use anyhow::Result;
 
 use crate::binary::Binary;
-use crate::finding::{Finding, Severity};
+use crate::finding::{Finding, Severity, counted};
 use crate::quotas::mapping_concurrency;
 use crate::roles::{FUNCTION, Function, functions};
 use crate::settings::Settings;
 use crate::template::{Parameters, Template};
-use crate::{parameters, rules};
+use crate::{code, parameters, rules};
 
 /// Maximum length of a stack name. A function name has at most 64 characters, including a suffix such as
 /// `-dead-letters`.
@@ -120,8 +120,8 @@ fn sign_in(template: &Template, region: &str, values: &Parameters) -> Option<Fin
     })
 }
 
-/// Checks the binaries of all functions. `code` returns the folder of a function by its `CodeUri`.
-pub fn binaries(template: &Template, settings: &Settings, code: impl Fn(&str) -> PathBuf) -> Vec<Finding> {
+/// Checks the binaries of all functions. `code_of` returns the folder or the package of a function by its `CodeUri`.
+pub fn binaries(template: &Template, settings: &Settings, code_of: impl Fn(&str) -> PathBuf) -> Vec<Finding> {
     let values = settings.effective(template);
     // With an unknown architecture, every binary would be reported as wrong.
     if !parameters::is_accepted(template, &values, "Architecture") {
@@ -129,13 +129,23 @@ pub fn binaries(template: &Template, settings: &Settings, code: impl Fn(&str) ->
     }
     let architecture = template.parameter("Architecture", &values).unwrap_or_default();
     let check = |(id, function): (&str, &serde_json::Value)| {
-        let file = code(function["CodeUri"].as_str().unwrap_or_default()).join("bootstrap");
+        let code = code_of(function["CodeUri"].as_str().unwrap_or_default());
+        let file = code::file(&code);
         let location = file.display().to_string();
-        let fix = "build it with cargo lambda build --release, or pass its folder with --functions";
-        match std::fs::read(&file).ok().map(|bytes| Binary::read(&bytes)) {
-            None => vec![Finding::error(&location, format!("the binary of {id} does not exist"), fix)],
-            Some(None) => vec![Finding::error(&location, "this is not a Linux program", fix)],
-            Some(Some(binary)) => binary.findings(&location, &architecture),
+        let error = |problem: String| {
+            let fix = "build it with cargo lambda build --release, or pass its folder with --functions";
+            vec![Finding::error(&location, problem, fix)]
+        };
+        if !file.exists() {
+            return error(format!("the binary of {id} does not exist"));
+        }
+        match code::binary(&code).map(|bytes| Binary::read(&bytes)) {
+            Err(cause) => error(format!("{cause:#}")),
+            Ok(None) => error("this is not a Linux program".to_owned()),
+            Ok(Some(binary)) => {
+                let system = binary.system_finding(&location, &architecture);
+                binary.findings(&location, &architecture).into_iter().chain(system).collect()
+            }
         }
     };
     template.of_type(FUNCTION).flat_map(check).collect()
@@ -205,19 +215,11 @@ impl Display for Verdict {
             (true, true) => write!(f, "Ready to deploy: ")?,
             (true, false) => write!(f, "Ready to deploy, as far as checked: ")?,
         }
-        write!(f, "{}, {}", count(self.errors, "error"), count(self.warnings, "warning"))?;
+        write!(f, "{}, {}", counted(self.errors as u64, "error"), counted(self.warnings as u64, "warning"))?;
         if !skipped.is_empty() {
             write!(f, "; not checked: {}", skipped.join(" and "))?;
         }
         Ok(())
-    }
-}
-
-fn count(number: usize, noun: &str) -> String {
-    match number {
-        0 => format!("no {noun}s"),
-        1 => format!("1 {noun}"),
-        _ => format!("{number} {noun}s"),
     }
 }
 

@@ -11,7 +11,8 @@
 //! | [`overrides`] | the syntax of `--parameter-overrides` |
 //! | [`parameters`] | parameters that CloudFormation refuses |
 //! | [`rules`] | the template's rules |
-//! | [`binary`] | machine, size, symbols and build settings of a function's binary |
+//! | [`code`] | the code of a function: a folder or a package with its binary |
+//! | [`binary`] | machine, C library, size, symbols and build settings of a function's binary |
 //! | [`check`] | all checks that need no AWS account; the result: errors, warnings, and skipped checks |
 //! | [`updates`] | parameter changes that lose data |
 //! | [`quotas`] | concurrent executions: the stack's maximum, and the account's quota |
@@ -19,6 +20,7 @@
 
 pub mod binary;
 pub mod check;
+pub mod code;
 mod evaluation;
 pub mod finding;
 pub mod overrides;

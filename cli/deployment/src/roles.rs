@@ -16,7 +16,7 @@ pub const FUNCTION: &str = "AWS::Serverless::Function";
 pub struct Statement {
     /// Actions, such as `dynamodb:GetItem`.
     pub actions: BTreeSet<String>,
-    /// Logical ids and paths of the resources: `JobsTable`, `JobsTable/index/tenant`, `Bucket/uploads/*`.
+    /// Logical ids and paths of the resources: `JobsTable`, `JobsTable/index/tenant`, `Bucket/uploads/*`; `*` for all.
     pub resources: BTreeSet<String>,
     /// Patterns of the permitted partition keys; `None` if unrestricted.
     pub leading_keys: Option<Vec<String>>,
@@ -139,8 +139,11 @@ fn each(value: &Value) -> impl Iterator<Item = &Value> {
 }
 
 /// Turns `!Sub '${Bucket.Arn}/uploads/*'` into `Bucket/uploads/*`, `!GetAtt Queue.Arn` and `!Ref Alias` into the name of the
-/// resource, and the list of ARNs of a parameter into the parameter's name.
+/// resource, and the list of ARNs of a parameter into the parameter's name. `*`, for actions without resources, stays.
 fn name(resource: &Value) -> Option<String> {
+    if resource == "*" {
+        return Some("*".to_owned());
+    }
     if let Some(referred) = resource["Fn::Split"][1]["Ref"].as_str().or_else(|| resource["Ref"].as_str()) {
         return Some(referred.to_owned());
     }

@@ -2,13 +2,18 @@
 
 #![allow(clippy::unwrap_used, reason = "a test's own step that fails ends the test")]
 
+mod aws_metrics;
 mod check;
+mod dashboards;
 mod functions;
+mod metrics;
 mod parameters;
 mod permissions;
 mod port_calls;
 mod reach;
 mod refused;
+mod runbook;
+mod tracing;
 mod updates;
 mod visibility;
 
