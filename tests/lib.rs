@@ -12,9 +12,12 @@ pub mod harness {
     //! | [`stack`] | the system, deployed from the template |
     //! | [`handlers`] | the handlers that a stack may call: functions, and a local HTTPS endpoint |
     //! | [`backdoor`] | access to its resources, and states that a crash leaves behind, created without a crash |
+    //! | [`alarms`] | states of alarms |
     //! | [`users`] | users of the stack's pool, signed in |
+    //! | [`versions`] | functions of several versions in one stack |
     //! | [`client`], [`jobs`], [`parts`], [`watch`] | a browser that checks every response |
 
+    pub mod alarms;
     pub mod aws_limits;
     pub mod backdoor;
     pub mod client;
@@ -25,5 +28,6 @@ pub mod harness {
     pub mod setup;
     pub mod stack;
     pub mod users;
+    pub mod versions;
     pub mod watch;
 }

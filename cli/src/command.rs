@@ -10,7 +10,9 @@ use crate::connection::{self, LoginOptions, LogoutOptions};
 use crate::exit::{Exit, exit_code};
 use crate::output::printable;
 use crate::submit::{ExportOptions, ImportOptions, RunOptions};
-use crate::{completion, dead_letters, deploy_check, interrupt, jobs, receipt, schedules, smoke, types, webhooks};
+use crate::{
+    completion, dead_letters, deploy_check, doctor, interrupt, jobs, load, receipt, schedules, smoke, types, webhooks,
+};
 
 /// Run jobs on Longshore deployments, and operate them.
 #[derive(Parser)]
@@ -42,6 +44,10 @@ enum Command {
     DeadLetters(dead_letters::Options),
     /// Check whether a deployment to AWS would fail, not work or lose data; changes nothing
     DeployCheck(deploy_check::Options),
+    /// Find what is wrong with a deployed stack, and the command that fixes it; changes nothing
+    Doctor(doctor::Options),
+    /// Run many jobs at a rate or at once, check their counts, and measure latencies; removes all test data
+    Load(Box<load::Options>),
     /// Import a small file through a deployed stack, check every row and remove all test data
     Smoke(smoke::Options),
     /// List, register, check and delete job types whose handler is a Lambda function or an HTTPS endpoint
@@ -53,6 +59,9 @@ enum Command {
     /// Remove the test data of `smoke` after it has ended
     #[command(hide = true)]
     SmokeCleanup,
+    /// Remove the test data of `load` after it has ended
+    #[command(hide = true)]
+    LoadCleanup,
 }
 
 /// Runs the command with these arguments, the first of which is the name of the program. Errors, `--help` and
@@ -75,6 +84,8 @@ fn execute(command: Command) -> Result<ExitCode> {
         Command::Login(options) => connection::login(&options)?,
         Command::Logout(options) => connection::logout(&options)?,
         Command::Schedules(options) => schedules::run(&options)?,
+        Command::Doctor(options) => return doctor::run(&options).map(ExitCode::from),
+        Command::Load(options) => return load::run(&options).map(ExitCode::from),
         Command::Smoke(options) => smoke::run(&options)?,
         Command::Types(options) => return types::run(&options),
         Command::Webhooks(options) => webhooks::run(&options)?,
@@ -83,11 +94,15 @@ fn execute(command: Command) -> Result<ExitCode> {
         Command::Export(options) => return interruptible(|| options.execute()),
         Command::Run(options) => return interruptible(|| options.execute()),
         Command::Jobs(options) => return interruptible(|| options.execute()),
-        Command::SmokeCleanup => {
-            return Ok(if smoke::cleanup::run()? { Exit::Success } else { Exit::Failed }.into());
-        }
+        Command::SmokeCleanup => return Ok(removed(smoke::cleanup::run()?)),
+        Command::LoadCleanup => return Ok(removed(load::cleanup::run()?)),
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Returns the exit code of a process that removes test data.
+fn removed(is_complete: bool) -> ExitCode {
+    if is_complete { Exit::Success } else { Exit::Failed }.into()
 }
 
 /// Runs a command that can wait for a job. The others remove their test data, or end at once.

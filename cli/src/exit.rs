@@ -2,6 +2,8 @@
 
 use std::process::ExitCode;
 
+use crate::api::ApiError;
+
 /// The result of a command. Every command documents the codes that it has.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
 #[repr(u8)]
@@ -43,27 +45,25 @@ impl From<Exit> for ExitCode {
 pub struct CommandError {
     exit: Exit,
     message: String,
-    codes: Vec<String>,
+    api_error: Option<ApiError>,
 }
 
 impl CommandError {
     /// Creates an error.
     pub fn new(exit: Exit, message: impl Into<String>) -> Self {
-        Self { exit, message: message.into(), codes: Vec::new() }
+        Self { exit, message: message.into(), api_error: None }
     }
-}
 
-impl CommandError {
-    /// Returns the error with the codes of the members of a request that the API refuses.
+    /// Returns the error with the refusal that caused it.
     #[must_use]
-    pub(crate) fn with_codes(self, codes: Vec<String>) -> Self {
-        Self { codes, ..self }
+    pub(crate) fn with_api_error(self, cause: ApiError) -> Self {
+        Self { api_error: Some(cause), ..self }
     }
-}
 
-/// Returns true if the API refuses a member of the request with this code.
-pub(crate) fn is_refused_with(error: &anyhow::Error, code: &str) -> bool {
-    error.downcast_ref::<CommandError>().is_some_and(|error| error.codes.iter().any(|found| found == code))
+    /// Returns the refusal that caused the error; `None` if something else did.
+    pub(crate) fn api_error(&self) -> Option<&ApiError> {
+        self.api_error.as_ref()
+    }
 }
 
 /// Returns the exit code of an error.

@@ -7,7 +7,8 @@
 //! | [`submit`] | `import`, `export` and `run` |
 //! | [`jobs`], [`schedules`], [`webhooks`] | `jobs`, `schedules`, `webhooks` |
 //! | [`watch`] | the wait for the end of a job |
-//! | [`dead_letters`], [`deploy_check`], [`smoke`], [`types`], [`receipt`], [`completion`] | further subcommands |
+//! | [`dead_letters`], [`deploy_check`], [`types`], [`receipt`], [`completion`] | further subcommands |
+//! | [`doctor`], [`smoke`], [`load`] | what is wrong with a deployed stack; one import with every row checked; many jobs |
 //! | [`aws`] | queries of a deployed stack |
 //! | [`local_stack`] | the local stack of a checkout |
 //! | [`api`] | a client of Longshore's HTTP API |
@@ -15,7 +16,9 @@
 //! | [`exit`], [`interrupt`] | exit codes, and Ctrl-C |
 //! | [`progress`] | progress output |
 //! | `documents`, `table` | lists, JSON and tables |
-//! | `output` | output macros that ignore a closed output |
+//! | `confirm` | the question before something is created |
+//! | `cleanup_process` | a process that removes test data, whatever ends the command |
+//! | `output` | output macros that ignore a closed output; texts for people |
 
 // First, so that all other modules see its macros.
 #[macro_use]
@@ -23,16 +26,20 @@ pub mod output;
 
 pub mod api;
 pub mod aws;
+mod cleanup_process;
 pub mod command;
 pub mod completion;
+mod confirm;
 pub mod connection;
 pub mod dead_letters;
 pub mod deploy_check;
+pub mod doctor;
 mod documents;
 pub mod exit;
 pub mod import;
 pub mod interrupt;
 pub mod jobs;
+pub mod load;
 pub mod local_stack;
 pub mod progress;
 pub mod receipt;

@@ -11,7 +11,7 @@ use url::Url;
 
 use crate::api::is_loopback;
 use crate::aws::pool::{self, Credentials, Pool};
-use crate::aws::stack::Session;
+use crate::aws::session::Session;
 
 /// Path of the file in a checkout. `cargo xtask up` writes it.
 const FILE: &str = ".longshore/local.json";

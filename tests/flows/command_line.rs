@@ -12,14 +12,14 @@ use tempfile::TempDir;
 use crate::shared::{Story, dataset, stack};
 
 /// A shell of one user, with an empty home.
-struct Shell {
+pub(crate) struct Shell {
     home: TempDir,
     token: Option<String>,
 }
 
 impl Shell {
     /// A shell with the token of a new user of this tenant.
-    fn new() -> Result<Self> {
+    pub(crate) fn new() -> Result<Self> {
         let user = stack().users.add(&format!("shell-{}", nonce()))?;
         Ok(Self { home: tempfile::tempdir()?, token: Some(user.token) })
     }
@@ -38,7 +38,7 @@ impl Shell {
     }
 
     /// Runs the command with this input. Returns standard output; fails with another exit code.
-    fn run(&self, arguments: &[&str], input: &str, code: i32) -> Result<String> {
+    pub(crate) fn run(&self, arguments: &[&str], input: &str, code: i32) -> Result<String> {
         let mut child = self.command(arguments)?.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
         child.stdin.take().context("no input")?.write_all(input.as_bytes())?;
         let Output { status, stdout, stderr } = child.wait_with_output()?;
@@ -47,7 +47,7 @@ impl Shell {
         Ok(stdout)
     }
 
-    fn json(&self, arguments: &[&str], code: i32) -> Result<Value> {
+    pub(crate) fn json(&self, arguments: &[&str], code: i32) -> Result<Value> {
         Ok(serde_json::from_str(&self.run(arguments, "", code)?)?)
     }
 

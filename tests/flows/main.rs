@@ -32,6 +32,7 @@ mod large_uploads;
 mod later;
 mod limits;
 mod malformed;
+mod operations;
 mod parts;
 mod read_back;
 mod readings;

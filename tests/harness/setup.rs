@@ -1,7 +1,8 @@
 //! Preparation of tests: resources that are created directly, and the folder and parameters of a deployment.
 //!
 //! Table, queues and bucket are created as the template declares them, without CloudFormation, in milliseconds. The
-//! flow tests check the template itself. The folder to deploy from has the template and a package of every function.
+//! flow tests check the template itself. The folder to deploy from has the template and a package of every function, or
+//! is a package of a release.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -151,6 +152,8 @@ pub struct StackOptions {
     pub persists: bool,
     /// Additional parameters, which override the default ones.
     pub parameters: Vec<(&'static str, &'static str)>,
+    /// Folder of a package of a release, which is deployed as it is, in place of the checkout's template and binaries.
+    pub package: Option<PathBuf>,
 }
 
 impl StackOptions {
@@ -162,14 +165,30 @@ impl StackOptions {
         parameters.join(" ")
     }
 
-    pub(super) fn job_types(&self) -> JobTypes {
-        if self.probe { JobTypes::Probe } else { JobTypes::Product }
+    /// Fills the folder to deploy from.
+    ///
+    /// # Errors
+    /// If a binary or a file of the package is missing.
+    pub(super) fn stage(&self, folder: &Path) -> Result<()> {
+        match &self.package {
+            Some(package) => copy(package, folder),
+            None => stage(folder, if self.probe { JobTypes::Probe } else { JobTypes::Product }),
+        }
     }
+}
+
+/// Copies the files of a package.
+fn copy(package: &Path, folder: &Path) -> Result<()> {
+    for entry in fs::read_dir(package).with_context(|| format!("cannot read {}", package.display()))? {
+        let entry = entry?;
+        fs::copy(entry.path(), folder.join(entry.file_name()))?;
+    }
+    Ok(())
 }
 
 /// Job types of the deployed functions.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
-pub(super) enum JobTypes {
+enum JobTypes {
     /// Those of the product.
     Product,
     /// Those of the product and of the probe: the probe's binary replaces each function that runs job types.
@@ -198,7 +217,7 @@ const FUNCTIONS: [(&str, bool); 13] = [
 ///
 /// # Errors
 /// If a binary is missing. Binaries are built beforehand, by `cargo xtask test` or `cargo build --workspace --bins`.
-pub(super) fn stage(folder: &Path, job_types: JobTypes) -> Result<()> {
+fn stage(folder: &Path, job_types: JobTypes) -> Result<()> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let read = |name: &str| fs::read_to_string(root.join(name)).with_context(|| format!("cannot read {name}"));
     fs::write(folder.join("samconfig.toml"), read("samconfig.toml")?)?;
@@ -221,7 +240,7 @@ pub(super) fn stage(folder: &Path, job_types: JobTypes) -> Result<()> {
 }
 
 /// Path of a binary that cargo has built in this profile. Tests are in the folder `deps` beside the binaries.
-fn binary_path(name: &str) -> Result<PathBuf> {
+pub(super) fn binary_path(name: &str) -> Result<PathBuf> {
     let test = std::env::current_exe()?;
     let deps = test.parent().context("the path of this test has no folder")?;
     Ok(deps.parent().unwrap_or(deps).join(name))

@@ -21,7 +21,7 @@ use tokio::runtime::Runtime;
 use super::aws_limits::LimitsProxy;
 use super::client::Client;
 use super::faults::Faults;
-use super::setup::{aws, stage};
+use super::setup::aws;
 use super::users::Users;
 
 pub use super::setup::StackOptions;
@@ -212,6 +212,11 @@ impl Stack {
         self.cloud.invoke(self.output("SweepFunctionName")?)
     }
 
+    /// The name of a stack whose emulator this process has started, and the emulator's endpoint.
+    pub fn address(&self) -> (&str, &str) {
+        (NAME, &self.endpoint)
+    }
+
     /// One output of the stack.
     ///
     /// # Errors
@@ -275,12 +280,11 @@ fn guard(emulator: Option<&OwnedEmulator>, faults: Option<&Faults>) -> Result<Op
 /// Deploys the template, and returns the stack's outputs.
 fn create(cloud: &Cloud, endpoint: &str, name: &str, options: &StackOptions) -> Result<BTreeMap<String, String>> {
     let folder = tempfile::tempdir().context("cannot create a folder to deploy from")?;
-    stage(folder.path(), options.job_types())?;
+    options.stage(folder.path())?;
     let deployment = Deployment { folder: folder.path(), stack: name, parameters: Some(options.parameters()) };
     sam_deploy(&deployment, endpoint)?;
-    let deployed = cloud.describe(name)?;
-    let is_complete = deployed.status.as_deref().is_some_and(|status| status.ends_with("CREATE_COMPLETE"));
-    ensure!(is_complete, "the stack is not complete: {:?}", deployed.status);
+    let deployed = cloud.inventory(name)?.context("the stack does not exist")?;
+    ensure!(deployed.status.ends_with("CREATE_COMPLETE"), "the stack is not complete: {}", deployed.status);
     Ok(deployed.outputs)
 }
 

@@ -31,14 +31,15 @@ mod faults {
     mod handler_losses;
     mod handlers;
     mod images;
-    mod jobs;
+    pub(crate) mod jobs;
     mod kinds;
-    mod losses;
+    pub(crate) mod losses;
     mod operations;
     mod poison;
     mod receiver;
-    mod server;
+    pub(crate) mod server;
 }
 mod load;
 mod release;
 mod sample;
+mod versions;

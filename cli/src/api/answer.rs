@@ -9,6 +9,7 @@ use ureq::Body;
 use ureq::http::Response;
 
 use super::http::Transient;
+use super::refused::ApiError;
 use crate::exit::{CommandError, Exit};
 
 /// Maximum number of wrong members of a request that an error lists.
@@ -44,7 +45,7 @@ impl Answer {
 
     /// Returns true if the same call can succeed later.
     pub fn is_transient(&self) -> bool {
-        self.status() == 429 || self.status() >= 500
+        is_transient_status(self.status())
     }
 
     /// Returns the answer if it is a success or a redirect.
@@ -65,13 +66,15 @@ impl Answer {
         }
         let refusal = self.refusal();
         let reason = format!("{action}: the storage answers {}: {}", refusal.status, shortened(&refusal.text));
-        Err(CommandError::new(Exit::Failed, reason).into())
+        Err(CommandError::new(Exit::Failed, reason).with_api_error(refusal.api_error("storage")).into())
     }
 
     /// Reads the refusal.
     pub(super) fn refusal(mut self) -> Refusal {
+        let (is_transient, retry_after) = (self.is_transient(), self.retry_after());
         let text = self.response.body_mut().read_to_string().unwrap_or_default();
-        Refusal { status: self.status(), problem: serde_json::from_str(&text).unwrap_or_default(), text }
+        let problem = serde_json::from_str(&text).unwrap_or_default();
+        Refusal { status: self.status(), problem, text, is_transient, retry_after }
     }
 
     /// Parses the body.
@@ -96,6 +99,8 @@ pub(super) struct Refusal {
     status: u16,
     problem: Value,
     text: String,
+    is_transient: bool,
+    retry_after: Option<Duration>,
 }
 
 impl Refusal {
@@ -106,14 +111,30 @@ impl Refusal {
 
     /// Returns true if the problem is of this kind, such as `already-uploaded`.
     pub(super) fn is_kind(&self, kind: &str) -> bool {
-        self.problem["type"].as_str().is_some_and(|found| found.rsplit('/').next() == Some(kind))
+        self.kind() == Some(kind)
+    }
+
+    fn kind(&self) -> Option<&str> {
+        self.problem["type"].as_str()?.rsplit('/').next()
     }
 
     /// Returns the error. `action` describes the call.
     pub(super) fn error(&self, action: &str) -> anyhow::Error {
         let exit = if matches!(self.status, 401 | 403) { Exit::NotSignedIn } else { Exit::Failed };
+        CommandError::new(exit, format!("{action}: {}", self.describe()))
+            .with_api_error(self.api_error("status"))
+            .into()
+    }
+
+    /// Returns the refusal for programs. `source` is the first word of the kind of one that is no problem of the API.
+    fn api_error(&self, source: &str) -> ApiError {
         let codes = self.errors().iter().filter_map(|error| error["code"].as_str()).map(str::to_owned);
-        CommandError::new(exit, format!("{action}: {}", self.describe())).with_codes(codes.collect()).into()
+        ApiError {
+            kind: self.kind().map_or_else(|| format!("{source}-{}", self.status), str::to_owned),
+            codes: codes.collect(),
+            is_transient: self.is_transient,
+            retry_after: self.retry_after,
+        }
     }
 
     fn errors(&self) -> &[Value] {
@@ -140,6 +161,11 @@ impl Refusal {
     }
 }
 
+/// Returns true if a call whose answer has this status can succeed later.
+pub(super) fn is_transient_status(status: u16) -> bool {
+    status == 429 || status >= 500
+}
+
 fn shortened(text: &str) -> String {
     text.chars().take(SHOWN_CHARS).collect()
 }
@@ -149,9 +175,23 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::api::refused::is_refused_with;
 
     fn describe(status: u16, problem: Value, text: &str) -> String {
-        Refusal { status, problem, text: text.to_owned() }.describe()
+        refusal(status, problem, text).describe()
+    }
+
+    fn refusal(status: u16, problem: Value, text: &str) -> Refusal {
+        Refusal { status, problem, text: text.to_owned(), is_transient: false, retry_after: None }
+    }
+
+    #[test]
+    fn a_refusal_has_a_kind() {
+        let kind = |status, problem| refusal(status, problem, "").api_error("status").kind;
+        assert_eq!(kind(429, json!({ "type": "/api/problems/rate-limited" })), "rate-limited");
+        assert_eq!(kind(429, json!({ "message": "Too Many Requests" })), "status-429");
+        let problem = json!({ "type": "/api/problems/invalid", "errors": [{ "code": "unknown_file" }] });
+        assert!(is_refused_with(&refusal(422, problem, "").error("creating"), "unknown_file"));
     }
 
     #[test]

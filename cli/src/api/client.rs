@@ -182,7 +182,19 @@ impl Api {
         let action = "creating the job";
         let key = Uuid::new_v4().to_string();
         let answer = self.repeat("POST", "/api/jobs", &[("idempotency-key", &key)], Some(request), action);
-        let answer = answer.context("the job may exist: see `longshore jobs list`")?.success(action)?;
+        self.created(answer.context("the job may exist: see `longshore jobs list`")?, action)
+    }
+
+    /// Sends the request for a job, without a repetition. Another call with the same key creates no second job. Returns
+    /// the URL to poll.
+    pub(crate) fn create_once(&self, request: &Value, key: &str) -> Result<String> {
+        let answer = self.send("POST", "/api/jobs", &[("idempotency-key", key)], Some(request))?;
+        self.created(answer, "creating the job")
+    }
+
+    /// Returns the URL of a job from the answer to its creation.
+    fn created(&self, answer: Answer, action: &str) -> Result<String> {
+        let answer = answer.success(action)?;
         let location = answer.header("location").with_context(|| format!("{action}: the answer has no Location"))?;
         Ok(self.absolute(location))
     }

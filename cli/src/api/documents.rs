@@ -63,8 +63,13 @@ pub struct Job {
 impl Job {
     /// Returns true if the status is final.
     pub fn has_ended(&self) -> bool {
-        matches!(self.status.as_str(), "completed" | "failed" | "canceled")
+        is_final(&self.status)
     }
+}
+
+/// Returns true if a job with this status has ended.
+pub(crate) fn is_final(status: &str) -> bool {
+    matches!(status, "completed" | "failed" | "canceled")
 }
 
 /// Items by outcome.

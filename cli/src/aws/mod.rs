@@ -2,13 +2,19 @@
 //!
 //! | module | content |
 //! | --- | --- |
-//! | [`stack`] | session with an account; status, outputs, functions, parameters of a stack; quota of the account |
+//! | [`session`] | session with an account; quota of the account |
+//! | [`inventory`] | a stack with its status, parameters, outputs and resources |
+//! | [`target`] | the options that name a stack, and its look-up |
+//! | [`signed_json`] | calls of services without their SDK |
 //! | [`pool`] | users of a user pool |
 //! | `failure` | the message of a failed call |
 
 mod failure;
+pub mod inventory;
 pub mod pool;
-pub mod stack;
+pub mod session;
+pub mod signed_json;
+pub mod target;
 
 pub use failure::failed;
 pub(crate) use failure::with_advice;

@@ -4,6 +4,7 @@ use std::env;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
+use serde::{Deserialize, Serialize};
 
 use super::profiles::{self, DEFAULT, Profile, Profiles};
 use super::session::Session;
@@ -19,8 +20,9 @@ const TOKEN: &str = "LONGSHORE_TOKEN";
 const PROFILE: &str = "LONGSHORE_PROFILE";
 
 /// The deployment that a command calls, and the user.
-#[derive(clap::Args, Default)]
+#[derive(clap::Args, Clone, Default, Deserialize, Serialize)]
 #[command(next_help_heading = "Deployment")]
+#[serde(rename_all = "camelCase")]
 pub struct ConnectionOptions {
     /// Root URL of the API: the stack's output ApiUrl [env: LONGSHORE_API_URL] [default: the local stack of the checkout,
     /// or else the profile `default`]
@@ -40,6 +42,11 @@ pub(super) fn default_profile() -> String {
 }
 
 impl ConnectionOptions {
+    /// Returns the options with these values, for commands that have several users.
+    pub(crate) fn new(api_url: Option<String>, token: Option<String>, profile: Option<String>) -> Self {
+        Self { api_url, token, profile }
+    }
+
     /// Returns a client of the deployment: that of the options and variables, of the named or default profile, or the
     /// local stack of the current folder, with this user of it.
     ///
@@ -135,6 +142,11 @@ fn unknown(name: &str, profiles: &Profiles) -> CommandError {
         format!("there is no profile {name}: create it with `longshore login --profile {name} --api-url URL`{others}")
     };
     CommandError::new(Exit::Usage, message)
+}
+
+/// Returns true if a variable has a token, which then takes precedence over those of all profiles.
+pub(crate) fn has_token_variable() -> bool {
+    variable(TOKEN).is_some()
 }
 
 /// Returns the value of a variable that is set and not empty.

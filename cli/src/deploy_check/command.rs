@@ -9,7 +9,8 @@ use deployment::{overrides, parameters, quotas, updates};
 
 use super::handlers;
 use super::inputs::Inputs;
-use crate::aws::stack::{self, Session};
+use crate::aws::inventory::{self, Inventory};
+use crate::aws::session::{self, Session};
 
 const ENVIRONMENT: &str = "Environment";
 
@@ -135,9 +136,10 @@ impl Account {
                 return Self { quota: Some(Err(reason.clone())), stack: Some(Err(reason)) };
             }
         };
-        let quota = session.block_on(stack::concurrent_executions(session.config()));
+        let quota = session.block_on(session::concurrent_executions(session.config()));
+        let deployed = |stack: Option<Inventory>| stack.filter(Inventory::is_deployed).map(|stack| stack.parameters);
         let parameters = match stack {
-            Some(name) => session.block_on(stack::parameters(session.config(), name)).map_err(reason),
+            Some(name) => session.block_on(inventory::describe(session.config(), name)).map(deployed).map_err(reason),
             None => Err("the stack has no name".to_owned()),
         };
         Self { quota: Some(quota.map_err(reason)), stack: Some(parameters) }

@@ -16,7 +16,7 @@ pub(super) struct Inputs {
     /// The settings of `sam deploy`
     #[arg(long, value_name = "FILE", default_value = "samconfig.toml")]
     pub(super) config: PathBuf,
-    /// Folder of the built functions, with a NAME/bootstrap for each [default: target/lambda beside the template]
+    /// Folder of the built functions, with a NAME/bootstrap or NAME.zip for each [default: that of the template's CodeUri]
     #[arg(long, value_name = "FOLDER")]
     pub(super) functions: Option<PathBuf>,
 }
@@ -63,6 +63,7 @@ mod tests {
         assert_eq!(inputs("template.yaml", None).code(uri), Path::new("target/lambda/jobs-api"));
         assert_eq!(inputs("../a/template.yaml", None).code(uri), Path::new("../a/target/lambda/jobs-api"));
         assert_eq!(inputs("../a/template.yaml", Some("built")).code(uri), Path::new("built/jobs-api"));
+        assert_eq!(inputs("a/template.yaml", None).code("jobs-api.zip"), Path::new("a/jobs-api.zip"));
     }
 
     #[test]

@@ -61,6 +61,12 @@ impl Filter {
     }
 }
 
+/// Returns all jobs with this metadata, newest first.
+pub(crate) fn jobs_with_metadata(api: &Api, name: &str, value: &str) -> Result<Vec<Value>> {
+    let metadata = vec![(name.to_owned(), value.to_owned())];
+    Filter { status: None, job_type: None, metadata, limit: usize::MAX }.jobs(api)
+}
+
 /// Prints the jobs.
 pub(super) fn print(jobs: &[Value], as_json: bool) -> Result<()> {
     let heading = ["id", "type", "status", "progress", "succeeded", "failed", "created", "input"];

@@ -11,3 +11,4 @@ mod command;
 mod list;
 
 pub use command::Options;
+pub(crate) use list::jobs_with_metadata;

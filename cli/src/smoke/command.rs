@@ -1,15 +1,13 @@
-//! Options and steps of `smoke`, and the tested stack: the URL of its API, and the user who calls it.
+//! Options and steps of `smoke`, and the tested stack with the user who calls its API.
 
 use super::cleanup::{Cleanup, Deployment, Kind};
 use super::file;
 use crate::api::{Api, Mode};
 use crate::aws::pool::{self, Credentials, Pool};
-use crate::aws::stack::{self, Session};
+use crate::aws::target::{Target, TargetOptions};
+use crate::confirm::confirm;
 use crate::import::{Created, Import, Plan, Source};
-use crate::local_stack::LocalStack;
 use anyhow::{Context, Result, bail, ensure};
-use std::collections::BTreeMap;
-use std::io::{IsTerminal, Write, stdin, stdout};
 use tempfile::TempDir;
 
 /// Environment variable of an existing user's token.
@@ -22,15 +20,8 @@ const TOKEN: &str = "LONGSHORE_TOKEN";
                    --local signs in the first user of the local stack
   AWS_PROFILE, AWS_REGION and the other variables of the AWS CLI: the account")]
 pub struct Options {
-    /// Name of the stack, in the region and the account of the shell
-    #[arg(long, value_name = "NAME", default_value = "longshore", conflicts_with = "local")]
-    stack: String,
-    /// URL of an AWS emulator that has the stack
-    #[arg(long, value_name = "URL", conflicts_with = "local")]
-    endpoint: Option<String>,
-    /// Test the local stack that `cargo xtask up` started in the current folder or a parent folder
-    #[arg(long)]
-    local: bool,
+    #[command(flatten)]
+    target: TargetOptions,
     /// Skip the confirmation
     #[arg(long)]
     yes: bool,
@@ -41,8 +32,7 @@ pub struct Options {
 /// # Errors
 /// If a check fails, or test data cannot be removed.
 pub fn run(options: &Options) -> Result<()> {
-    let target =
-        if options.local { Target::local()? } else { Target::look_up(&options.stack, options.endpoint.as_deref())? };
+    let target = Tested::new(options.target.look_up()?)?;
     let name = file::unique_name();
     announce(&target, &name);
     if !options.yes {
@@ -61,7 +51,7 @@ pub fn run(options: &Options) -> Result<()> {
 
 /// Imports the file into the dataset `name`. Registers everything that it creates for removal. Keeps the folder with
 /// the report if a check fails. Returns the URL of the job.
-fn import(target: &Target, name: &str, folder: TempDir, cleanup: &mut Cleanup) -> Result<(Api, Option<String>)> {
+fn import(target: &Tested, name: &str, folder: TempDir, cleanup: &mut Cleanup) -> Result<(Api, Option<String>)> {
     let (rows, schema) = file::write(folder.path())?;
     let plan = Plan {
         source: Source::read(&rows)?,
@@ -101,7 +91,7 @@ fn combine<T>(test: Result<T>, removal: Result<()>) -> Result<T> {
     }
 }
 
-fn announce(target: &Target, name: &str) {
+fn announce(target: &Tested, name: &str) {
     println!("The test creates on {}, and removes at the end:", target.description);
     println!("  an upload of {} rows and its job", file::ROWS);
     println!("  up to {} records in the dataset {name}", file::ROWS);
@@ -111,76 +101,52 @@ fn announce(target: &Target, name: &str) {
     println!("The calls to AWS cost less than $0.01.");
 }
 
-/// Asks the user whether to continue. Fails unless the answer is yes.
-fn confirm() -> Result<()> {
-    ensure!(stdin().is_terminal(), "cannot ask for confirmation, because standard input is not a terminal: pass --yes");
-    print!("Continue? [y/N] ");
-    stdout().flush()?;
-    let mut answer = String::new();
-    stdin().read_line(&mut answer)?;
-    if !matches!(answer.trim(), "y" | "Y" | "yes") {
-        bail!("canceled; nothing was created");
-    }
-    Ok(())
-}
-
-/// A deployed stack.
-struct Target {
-    /// URL of an emulator; `None` for the account of the shell.
-    endpoint: Option<String>,
-    outputs: BTreeMap<String, String>,
+/// The tested stack.
+struct Tested {
+    stack: Target,
     /// Root URL of the API.
     api_url: String,
-    /// Description for messages, such as "the stack longshore on AWS".
+    /// Description for messages.
     description: String,
+    /// Token of an existing user.
     token: Option<String>,
 }
 
-impl Target {
-    /// Finds the local stack of the current folder or of a parent folder.
-    fn local() -> Result<Self> {
-        let stack = LocalStack::find(&std::env::current_dir()?)?;
-        let stack =
-            stack.context("no local stack in this folder or a parent folder: start one with `cargo xtask up`")?;
-        let token = match token_from_environment() {
-            Some(token) => Some(token),
-            None => stack.first_token()?,
+impl Tested {
+    /// Checks that a stack can be tested.
+    fn new(stack: Target) -> Result<Self> {
+        let (description, status) = (stack.description(), stack.inventory.status.as_str());
+        let is_usable = matches!(
+            status,
+            "CREATE_COMPLETE"
+                | "UPDATE_COMPLETE"
+                | "UPDATE_ROLLBACK_COMPLETE"
+                | "IMPORT_COMPLETE"
+                | "IMPORT_ROLLBACK_COMPLETE"
+        );
+        ensure!(is_usable, "{description} is not usable: its status is {status}");
+        let api_url =
+            stack.api_url().with_context(|| format!("{description} has no output with the URL of its API"))?;
+        let token = match (token_from_environment(), &stack.local) {
+            (None, Some(local)) => local.first_token()?,
+            (token, _) => token,
         };
-        let description = format!("the local stack at {}", stack.api_url);
-        let LocalStack { api_url, emulator_url, outputs, .. } = stack;
-        Ok(Self { endpoint: Some(emulator_url), outputs, api_url, description, token })
+        Ok(Self { stack, api_url, description, token })
     }
 
-    /// Looks up a stack, on AWS or on the emulator at `endpoint`.
-    fn look_up(name: &str, endpoint: Option<&str>) -> Result<Self> {
-        let endpoint = endpoint.map(|url| url.trim_end_matches('/').to_owned());
-        let session = Session::open(endpoint.as_deref())?;
-        let stack = session.block_on(stack::describe(session.config(), name));
-        let stack = stack.with_context(|| format!("cannot look up the stack {name}"))?;
-        let location = endpoint.as_deref().map_or("on AWS".to_owned(), |url| format!("at {url}"));
-        let description = format!("the stack {name} {location}");
-        let status = stack.status.with_context(|| format!("{description} does not exist"))?;
-        let is_usable = matches!(status.as_str(), "CREATE_COMPLETE" | "UPDATE_COMPLETE" | "UPDATE_ROLLBACK_COMPLETE");
-        ensure!(is_usable, "{description} is not usable: its status is {status}");
-        let outputs = stack.outputs;
-        let output =
-            |name: &str| outputs.get(name).cloned().with_context(|| format!("{description} has no output {name}"));
-        let api_url = match &endpoint {
-            // The host names of an emulator do not resolve.
-            Some(endpoint) => format!("{endpoint}/_aws/execute-api/{}/$default", output("ApiId")?),
-            None => output("ApiUrl")?,
-        };
-        Ok(Self { endpoint, outputs, api_url, description, token: token_from_environment() })
+    /// Returns an output of the stack.
+    fn output(&self, name: &str) -> Option<&String> {
+        self.stack.inventory.outputs.get(name)
     }
 
     /// Returns true if the test must create a user: there is no token, and the stack has a user pool.
     fn needs_user(&self) -> bool {
-        self.token.is_none() && self.outputs.contains_key("UserPoolId")
+        self.token.is_none() && self.output("UserPoolId").is_some()
     }
 
     /// Returns the token for the API; `None` if it is open.
     fn sign_in(&self, user: Option<&str>) -> Result<Option<String>> {
-        let access = self.outputs.get("Access").map_or("cognito", String::as_str);
+        let access = self.output("Access").map_or("cognito", String::as_str);
         let Some(user) = user else {
             ensure!(
                 self.token.is_some() || access == "open",
@@ -188,12 +154,12 @@ impl Target {
             );
             return Ok(self.token.clone());
         };
-        let output = |name: &str| self.outputs.get(name).with_context(|| format!("the stack has no output {name}"));
+        let output = |name: &str| self.output(name).with_context(|| format!("the stack has no output {name}"));
         let pool = Pool { id: output("UserPoolId")?, client: output("UserPoolClientId")? };
         let credentials = Credentials { name: user.to_owned(), password: String::new(), groups: Vec::new() };
-        let session = Session::open(self.endpoint.as_deref())?;
+        let session = &self.stack.session;
         let signed_in = session.block_on(pool::sign_in(session.config(), pool, credentials))?;
-        Ok(Some(signed_in.into_token(self.outputs.get("TenantClaim").map(String::as_str))))
+        Ok(Some(signed_in.into_token(self.output("TenantClaim").map(String::as_str))))
     }
 
     /// Returns the data that the process that cleans up needs.
@@ -201,9 +167,9 @@ impl Target {
         Deployment {
             api: self.api_url.clone(),
             token: token.map(str::to_owned),
-            tenant_claim: self.outputs.get("TenantClaim").cloned().unwrap_or_else(|| "sub".to_owned()),
-            outputs: self.outputs.clone(),
-            endpoint: self.endpoint.clone(),
+            tenant_claim: self.output("TenantClaim").cloned().unwrap_or_else(|| "sub".to_owned()),
+            outputs: self.stack.inventory.outputs.clone(),
+            endpoint: self.stack.endpoint.clone(),
         }
     }
 }
@@ -216,12 +182,6 @@ fn token_from_environment() -> Option<String> {
 mod tests {
     use super::*;
     use anyhow::anyhow;
-    use clap::{FromArgMatches, error::ErrorKind};
-
-    fn parse(arguments: &[&str]) -> Result<Options, clap::Error> {
-        let command = <Options as clap::Args>::augment_args(clap::Command::new("smoke"));
-        Options::from_arg_matches(&command.try_get_matches_from([&["smoke"], arguments].concat())?)
-    }
 
     #[test]
     fn both_errors_are_reported_that_of_the_test_first() {
@@ -234,15 +194,6 @@ mod tests {
         assert_eq!(result(Some("no job"), None), Err("no job".to_owned()));
         assert_eq!(result(None, Some("left")), Err("left".to_owned()));
         assert_eq!(result(Some("no job"), Some("left")), Err("no job\nerror: left".to_owned()));
-    }
-
-    #[test]
-    fn local_and_stack_exclude_each_other() -> Result<(), clap::Error> {
-        assert!(parse(&["--local"])?.local);
-        assert_eq!(parse(&["--stack", "other"])?.stack, "other");
-        let conflict = parse(&["--local", "--stack", "other"]).map(drop).map_err(|error| error.kind());
-        assert_eq!(conflict, Err(ErrorKind::ArgumentConflict));
-        Ok(())
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The file that the smoke test imports: people, some of them with an age that is not a number.
 
+use crate::cleanup_process;
 use crate::import::Expected;
 use anyhow::Result;
 use serde_json::json;
@@ -7,7 +8,6 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Number of rows.
 pub(super) const ROWS: u64 = 200;
@@ -16,8 +16,7 @@ const INVALID_EVERY: u64 = 20;
 
 /// Returns a unique name for the dataset and the user.
 pub(super) fn unique_name() -> String {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).map(|since| since.as_millis()).unwrap_or_default();
-    format!("smoke-{now}-{}", std::process::id())
+    cleanup_process::unique_name("smoke")
 }
 
 /// Returns the expected result of the import.

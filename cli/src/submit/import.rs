@@ -17,7 +17,7 @@ use crate::output::printable;
 #[derive(clap::Args)]
 #[command(after_help = JOB_CODES)]
 pub struct ImportOptions {
-    /// CSV, JSON Lines or XLSX, also compressed with gzip, zstd or ZIP; `-` reads standard input
+    /// CSV or JSON Lines, also compressed with gzip, zstd or ZIP, or XLSX; `-` reads standard input
     file: PathBuf,
     /// Dataset to import into
     #[arg(long, value_name = "NAME")]

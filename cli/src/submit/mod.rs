@@ -20,5 +20,5 @@ pub(crate) mod wait;
 
 pub use export::ExportOptions;
 pub use import::ImportOptions;
-pub(crate) use options::pair;
+pub(crate) use options::{duration, object, pair};
 pub use run::RunOptions;

@@ -51,7 +51,7 @@ pub(crate) fn create_job(api: &Api, file: &LocalFile, request: &Value) -> Result
 pub(crate) fn upload_for<T>(api: &Api, file: &LocalFile, create: impl Fn(&str) -> Result<T>) -> Result<T> {
     match create(&upload(api, file)?) {
         // It was removed with its last job between the two calls.
-        Err(error) if crate::exit::is_refused_with(&error, "unknown_file") => create(&api.upload(file)?),
+        Err(error) if crate::api::is_refused_with(&error, "unknown_file") => create(&api.upload(file)?),
         created => created,
     }
 }

@@ -5,6 +5,7 @@
 mod account;
 mod cleanup;
 mod jobs;
+mod load;
 mod server;
 mod tls;
 mod usage;

@@ -12,7 +12,7 @@ pub(crate) struct Call {
     pub(crate) body: serde_json::Value,
 }
 
-/// Status and JSON document of a response.
+/// Status and JSON document of a response. A link to itself is also the header `Location`.
 pub(crate) type Response = (u16, serde_json::Value);
 
 /// A running server.
@@ -70,6 +70,7 @@ fn read(stream: &TcpStream) -> Call {
 fn write(mut stream: &TcpStream, (status, document): &Response) {
     let text = document.to_string();
     let length = text.len();
-    let head = format!("HTTP/1.1 {status} x\r\nconnection: close\r\ncontent-length: {length}\r\n\r\n");
+    let location = document["links"]["self"].as_str().map(|path| format!("location: {path}\r\n")).unwrap_or_default();
+    let head = format!("HTTP/1.1 {status} x\r\n{location}connection: close\r\ncontent-length: {length}\r\n\r\n");
     stream.write_all(format!("{head}{text}").as_bytes()).unwrap();
 }

@@ -27,7 +27,7 @@ fn an_error_names_what_is_missing_and_the_fix() {
     let (missing, empty) = (import("people.csv"), import("-"));
     let no_deployment =
         "there is no deployment: sign in with `longshore login --api-url URL`, or set LONGSHORE_API_URL";
-    let rows: [(&[&str], i32, &str); 13] = [
+    let rows: [(&[&str], i32, &str); 18] = [
         (&["dead-letters"], 2, no_deployment),
         (&["jobs", "list", "--token", "t"], 2, no_deployment),
         (&["jobs", "list", "--profile", "p"], 2, "there is no profile p: create it with `longshore login --profile p"),
@@ -43,6 +43,11 @@ fn an_error_names_what_is_missing_and_the_fix() {
             1,
             "no local stack in this folder or a parent folder: start one with `cargo xtask up`",
         ),
+        (&["doctor", "--local"], 1, "no local stack in this folder or a parent folder"),
+        (&["doctor", "--stack", "a", "--local"], 2, "cannot be used with"),
+        (&["load"], 2, no_deployment),
+        (&["load", "--rate", "fast"], 2, "write it as 5/s, 0.5/s, 300/m or 90/h"),
+        (&["load", "--api-url", "https://a.example"], 1, "pass --yes"),
         (&["deploy-check", "--offline"], 1, "cannot read template.yaml: change to the folder of the deployment"),
         (&["verify-receipt", "receipt.json"], 1, "cannot read receipt.json"),
     ];

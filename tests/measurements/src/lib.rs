@@ -18,6 +18,15 @@ pub const NOTES: &str = "LONGSHORE_TEST_NOTES";
 /// Environment variable with a binary that replaces the tests' own functions that run job types.
 pub const PROBE: &str = "LONGSHORE_PROBE";
 
+/// Environment variable with the folder of a package of the release, which is deployed as it is.
+pub const PACKAGE: &str = "LONGSHORE_PACKAGE";
+
+/// Environment variable with the folder of the functions of the previous release, a NAME/bootstrap for each.
+pub const PREVIOUS_RELEASE: &str = "LONGSHORE_PREVIOUS_RELEASE";
+
+/// Environment variable with the name of that release.
+pub const PREVIOUS_RELEASE_NAME: &str = "LONGSHORE_PREVIOUS_RELEASE_NAME";
+
 /// Environment variable with the condition or the layer to remove (`cargo xtask prove --without`).
 pub const WITHOUT: &str = "LONGSHORE_WITHOUT";
 

@@ -26,7 +26,7 @@ use super::jobs::{
 use crate::sample::Sample;
 
 /// Environment variable with the seed of an earlier run. Its kills are repeated as far as the machine's timing allows.
-const SEED: &str = "LONGSHORE_SEED";
+pub(crate) const SEED: &str = "LONGSHORE_SEED";
 
 /// The functions that are killed. Workers are listed twice, because they have the most state in progress.
 pub(super) const VICTIMS: [Victim; 7] = [
@@ -118,7 +118,7 @@ pub(super) fn list(killed: &Mutex<Vec<Victim>>) -> MutexGuard<'_, Vec<Victim>> {
 }
 
 /// Returns the seed of the earlier run that is to be repeated, or a new one.
-pub(super) fn seed() -> u64 {
+pub(crate) fn seed() -> u64 {
     let new = || nonce().bytes().fold(0, |seed, byte| seed << 5 | u64::from(byte & 31));
     let seed = std::env::var(SEED).ok().and_then(|seed| seed.parse().ok()).unwrap_or_else(new);
     eprintln!("{SEED}={seed}");

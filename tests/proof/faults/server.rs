@@ -52,12 +52,12 @@ impl Server {
 }
 
 /// A file of the checkout.
-pub(super) fn source(path: &str) -> PathBuf {
+pub(crate) fn source(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(path)
 }
 
 /// Waits until a condition is met.
-pub(super) fn wait_until(condition: &str, is_met: impl Fn() -> Result<bool>) -> Result<()> {
+pub(crate) fn wait_until(condition: &str, is_met: impl Fn() -> Result<bool>) -> Result<()> {
     let deadline = Instant::now() + PATIENCE;
     while !is_met()? {
         ensure!(Instant::now() < deadline, "not in time: {condition}");

@@ -6,7 +6,7 @@ use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// Package and binary of the development commands.
@@ -33,7 +33,18 @@ pub fn remove_package_variables(command: &mut Command) {
 
 /// Builds the binaries of packages. Returns their paths by name. Cargo shows its own progress.
 pub fn build_binaries(project: &Project, packages: &[String]) -> Result<BTreeMap<String, PathBuf>> {
-    let mut cargo = command(project);
+    build_with(command(project), project, packages)
+}
+
+/// Builds the binaries of packages of another checkout into this target folder, which can be that of this checkout: its
+/// dependencies are not built again. The next build of this checkout replaces the binaries of the same names.
+pub fn build_binaries_into(target: &Path, other: &Project, packages: &[String]) -> Result<BTreeMap<String, PathBuf>> {
+    let mut cargo = command(other);
+    cargo.env("CARGO_TARGET_DIR", target);
+    build_with(cargo, other, packages)
+}
+
+fn build_with(mut cargo: Command, project: &Project, packages: &[String]) -> Result<BTreeMap<String, PathBuf>> {
     cargo.args(["build", "--bins", "--message-format=json-render-diagnostics"]);
     if project.build == Build::Release {
         cargo.arg("--release");
@@ -48,6 +59,12 @@ pub fn build_binaries(project: &Project, packages: &[String]) -> Result<BTreeMap
     let mut binaries = build(cargo)?;
     binaries.remove(XTASK);
     Ok(binaries)
+}
+
+/// Returns the target folder of the workspace.
+pub fn target_dir(project: &Project) -> PathBuf {
+    let target = std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into());
+    project.root.join(target)
 }
 
 /// Builds an example. Returns its path.

@@ -9,12 +9,14 @@
 //! | [`process`] | background processes, owned processes, and their cleanup |
 //! | [`emulator`] | the AWS emulator |
 //! | [`cloud`] | calls to CloudFormation, Lambda, Cognito and other services |
+//! | [`archive`] | reproducible ZIP archives |
 //! | [`cargo`], [`npm`], [`page`], [`functions`] | builds of the functions and of the page |
 //! | [`stack`], [`parameters`] | deployment with `sam deploy` |
 //! | [`state`], [`users`] | `.longshore/local.json`, and the local users |
 //! | [`up`], [`guard`] | start, update and stop of the stack |
 //! | [`local_proxy`] | a proxy that serves the API at root-level URLs |
 
+pub mod archive;
 pub mod cargo;
 pub mod cloud;
 pub mod emulator;

@@ -7,7 +7,7 @@ use anyhow::Result;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-pub use crate::cloud::{Credentials, Description, SignedIn};
+pub use crate::cloud::{Credentials, SignedIn};
 
 /// Name of the stack in samconfig.toml.
 pub const NAME: &str = "longshore";

@@ -1,7 +1,7 @@
 //! The Python tools (emulator, SAM, cargo-lambda) in virtual environments of this project.
 //!
 //! SAM has its own environment inside the other one, because it needs another version of botocore than the emulator. A
-//! link in `bin` makes it available like the other tools.
+//! link in `bin` makes it available like the other tools. Zig has one, too, because only packages for AWS need it.
 //!
 //! The lock files are the only input: a stamp file has the content of the installed ones. The tools are installed again
 //! if a lock file has changed, or if there is no stamp because an installation was interrupted.
@@ -26,6 +26,9 @@ const LOCK: &str = "requirements.txt";
 
 /// Lock file of SAM.
 const SAM_LOCK: &str = "sam.txt";
+
+/// Lock file of Zig.
+const ZIG_LOCK: &str = "zig.txt";
 
 /// Environment variable of a folder in which checkouts share environments, one for each content of the lock files. CI
 /// keeps it between runs.
@@ -127,6 +130,28 @@ pub fn ensure(project: &Project) -> Result<Tools> {
     fs::write(&stamp, locked)?;
     step.done();
     Ok(tools)
+}
+
+/// Installs Zig if needed, with which cargo-lambda links programs for AWS on any machine. Returns the folder that must
+/// be first on the search path: cargo-lambda finds Zig as a module of the first Python.
+pub fn ensure_zig(project: &Project, tools: &Tools) -> Result<PathBuf> {
+    let lock_file = project.infra(ZIG_LOCK);
+    let locked = fs::read_to_string(&lock_file).with_context(|| format!("cannot read {}", lock_file.display()))?;
+    let venv = tools.venv.join("zig");
+    let _lock = lock(&venv.with_extension("lock"), "another installation of Zig")?;
+    let (stamp, bin) = (venv.join("longshore.lock"), venv.join("bin"));
+    if fs::read_to_string(&stamp).is_ok_and(|content| content == locked) && bin.join("python").exists() {
+        return Ok(bin);
+    }
+    if venv.exists() {
+        fs::remove_dir_all(&venv).with_context(|| format!("cannot remove {}", venv.display()))?;
+    }
+    let step = progress::step("Installing Zig (once, about a minute)");
+    create(&find_python()?, &venv)?;
+    install(&step, &bin.join("python"), &lock_file, &project.log("zig")?)?;
+    fs::write(&stamp, locked)?;
+    step.done();
+    Ok(bin)
 }
 
 fn venv_path(project: &Project, locked: &str) -> Result<PathBuf> {

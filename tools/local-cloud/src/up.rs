@@ -6,7 +6,7 @@
 use crate::emulator::{self, Emulator};
 use crate::process::{Background, free_port, responds};
 use crate::project::{Build, Project};
-use crate::stack::{Deployment, Description, NAME, Stack};
+use crate::stack::{Deployment, NAME, Stack};
 use crate::state::{self, Deployed, State};
 use crate::tools::{self, Tools};
 use crate::{functions, local_proxy, parameters, users};
@@ -163,13 +163,13 @@ pub fn update_code(stack: &Stack<'_>, state: &mut State, function: &str, fingerp
 }
 
 fn describe(stack: &Stack<'_>, state: &mut State) -> Result<()> {
-    let Description { status, outputs, functions } = stack.cloud()?.describe(NAME)?;
-    let status = status.unwrap_or_else(|| "it does not exist".to_owned());
-    if !matches!(status.as_str(), "CREATE_COMPLETE" | "UPDATE_COMPLETE") {
-        bail!("the stack {NAME} is not usable ({status}):\n{}", stack.cloud()?.failures(NAME));
+    let deployed = stack.cloud()?.inventory(NAME)?.with_context(|| format!("the stack {NAME} does not exist"))?;
+    if !matches!(deployed.status.as_str(), "CREATE_COMPLETE" | "UPDATE_COMPLETE") {
+        bail!("the stack {NAME} is not usable ({}):\n{}", deployed.status, stack.cloud()?.failures(NAME));
     }
-    state.outputs = outputs;
-    state.functions = functions;
+    let functions = deployed.of_kind("AWS::Lambda::Function");
+    state.functions = functions.map(|function| (function.id.clone(), function.name.clone())).collect();
+    state.outputs = deployed.outputs;
     Ok(())
 }
 

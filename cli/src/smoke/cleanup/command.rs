@@ -6,12 +6,12 @@ use std::time::Instant;
 
 use anyhow::Result;
 
-use super::job::{HttpApi, Jobs};
 use super::order::remove_all;
 use super::process::{Deployment, Kind, Message};
 use super::stored;
+use crate::api::{Api, JobRemoval};
 use crate::aws::pool;
-use crate::aws::stack::Session;
+use crate::aws::session::Session;
 
 /// Runs the hidden command: reads its input until the end, and removes the test data that it lists. Returns false if
 /// something could not be removed.
@@ -48,8 +48,8 @@ pub fn run() -> Result<bool> {
 
 fn remove(deployment: &Deployment, kind: Kind, id: &str) -> Result<()> {
     if kind == Kind::Job {
-        let api = HttpApi::new(&deployment.api, deployment.token.as_deref());
-        return Jobs { api: &api, clock: &Instant::now() }.remove(id);
+        let api = Api::new(&deployment.api, deployment.token.as_deref());
+        return JobRemoval::new(&api, &Instant::now()).remove_job(id);
     }
     let session = Session::open(deployment.endpoint.as_deref())?;
     match kind {

@@ -7,13 +7,11 @@
 //! | file | content |
 //! | --- | --- |
 //! | `process` | the messages in the pipe, one JSON document per line, and the test's end of it |
-//! | `command` | the separate process |
+//! | `command` | the separate process; the removal of a job, through the API |
 //! | `order` | the order of removal, and the reports |
-//! | `job` | removal of a job, through the API |
 //! | `stored` | removal of an upload and of a dataset, from bucket and tables |
 
 mod command;
-mod job;
 mod order;
 mod process;
 mod stored;

@@ -21,7 +21,7 @@ use super::report::Report;
 use super::samples::Samples;
 use super::target::Target;
 use super::transport::{Endpoint, EndpointError, Function, Transport};
-use crate::aws::stack::Session;
+use crate::aws::session::Session;
 use crate::progress::note;
 
 /// Exit code of wrong usage, which is that of clap.

@@ -111,6 +111,6 @@ mod tests {
         assert_eq!(lines(&Report::ok(Check::Ping, "answered").with(evidence())).lines().count(), 1);
         let document = Document::new("t".into(), vec![problem], Duration::from_millis(1_500));
         assert_eq!(document.verdict, Verdict::Failed);
-        assert_eq!(document.summary(), "1 failed, 0 warnings, 0 ok, 0 skipped: 0 calls in 1.5 s");
+        assert_eq!(document.summary(), "1 failed, 0 warnings, 0 ok, 0 skipped: 0 calls in 1.50 s");
     }
 }

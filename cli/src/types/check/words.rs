@@ -1,7 +1,6 @@
 //! Descriptions of responses and outcomes, for people.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 use longshore_domain::outcome::Outcome;
 use longshore_domain::remote::{Fault, ItemOutcome};
@@ -9,6 +8,7 @@ use longshore_domain::text::shortened;
 use serde_json::Value;
 
 use super::exchange::{Exchange, Response};
+pub(super) use crate::output::duration;
 
 /// Maximum characters of a response that are shown.
 const SHOWN_CHARS: usize = 200;
@@ -117,14 +117,6 @@ pub(super) fn times(count: u32) -> String {
     }
 }
 
-/// Writes a duration in milliseconds or seconds.
-pub(super) fn duration(duration: Duration) -> String {
-    match duration.as_millis() {
-        millis @ 0..1_000 => format!("{millis} ms"),
-        millis => format!("{}.{} s", millis / 1_000, millis % 1_000 / 100),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -155,13 +147,5 @@ mod tests {
         ] {
             assert!(function_error(document.as_bytes()).contains(words), "{document}");
         }
-    }
-
-    #[test]
-    fn a_duration_has_a_unit() {
-        assert_eq!(
-            [12, 999, 1_000, 2_345].map(|ms| duration(Duration::from_millis(ms))),
-            ["12 ms", "999 ms", "1.0 s", "2.3 s"]
-        );
     }
 }

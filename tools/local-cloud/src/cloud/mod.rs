@@ -7,6 +7,5 @@ mod user_pool;
 
 pub use client::Cloud;
 pub use longshore_cli::aws::pool::{Credentials, SignedIn};
-pub use longshore_cli::aws::stack::Description;
 pub use resources::{FunctionConfig, package};
 pub use user_pool::{UserPool, sub};

@@ -2,17 +2,15 @@
 //! function; and the routes of an HTTP API.
 
 use super::Cloud;
+use crate::archive::{self, Compression, DOCUMENT, Entry, PROGRAM};
 use anyhow::{Context, Result, ensure};
 use aws_sdk_lambda::primitives::Blob;
 use aws_sdk_lambda::types::{FunctionCode, Runtime};
-use longshore_cli::aws::stack::{self, Description};
+use longshore_cli::aws::inventory::{Inventory, inventory};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::{Cursor, Write};
 use std::path::{Path, PathBuf};
-use zip::write::SimpleFileOptions;
-use zip::{CompressionMethod, DateTime, ZipWriter};
 
 /// Number of recent events that are searched for failures.
 const EVENTS: usize = 200;
@@ -30,12 +28,12 @@ pub struct FunctionConfig {
 }
 
 impl Cloud {
-    /// Describes a stack. The description of a stack that does not exist has no status.
+    /// Reads a stack and its resources. Returns `None` if it does not exist.
     ///
     /// # Errors
     /// If the emulator refuses the call.
-    pub fn describe(&self, name: &str) -> Result<Description> {
-        self.block_on(stack::describe(&self.config, name))
+    pub fn inventory(&self, name: &str) -> Result<Option<Inventory>> {
+        self.block_on(inventory(&self.config, name))
     }
 
     /// Returns the events of a failed deployment, in the order of time. It is empty if there are none, or if they
@@ -140,30 +138,22 @@ impl Cloud {
 
 /// Returns an archive of files, without their folders.
 fn zipped(files: &[PathBuf]) -> Result<Vec<u8>> {
-    let mut archive = ZipWriter::new(Cursor::new(Vec::new()));
+    let mut read = Vec::new();
     for file in files {
         let name = file.file_name().context("a file has no name")?.to_string_lossy();
-        archive.start_file(name, SimpleFileOptions::default())?;
-        archive.write_all(&fs::read(file).with_context(|| format!("cannot read {}", file.display()))?)?;
+        read.push((name, fs::read(file).with_context(|| format!("cannot read {}", file.display()))?));
     }
-    Ok(archive.finish()?.into_inner())
+    let entries: Vec<_> = read.iter().map(|(name, content)| Entry { name, content, mode: DOCUMENT }).collect();
+    archive::write(&entries, Compression::Fast)
 }
 
-/// Creates a package with the binary as `bootstrap`. It is compressed quickly, because it is unpacked immediately, and has
-/// a fixed date, so that equal binaries have equal packages.
+/// Creates a package with the binary as `bootstrap`. It is compressed quickly, because it is unpacked immediately. Equal
+/// binaries have equal packages.
 ///
 /// # Errors
-/// None in practice: the package is in memory.
+/// If the binary has more than 4 GiB.
 pub fn package(binary: &[u8]) -> Result<Vec<u8>> {
-    let options = SimpleFileOptions::default()
-        .compression_method(CompressionMethod::Deflated)
-        .compression_level(Some(1))
-        .last_modified_time(DateTime::default())
-        .unix_permissions(0o755);
-    let mut package = ZipWriter::new(Cursor::new(Vec::with_capacity(binary.len() + 256)));
-    package.start_file("bootstrap", options)?;
-    package.write_all(binary)?;
-    Ok(package.finish()?.into_inner())
+    archive::write(&[Entry { name: "bootstrap", content: binary, mode: PROGRAM }], Compression::Fast)
 }
 
 impl Cloud {
