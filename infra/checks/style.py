@@ -41,7 +41,7 @@ NOT_RETIRED = re.compile(
 # Records of the past, texts of others, generated files, and the list of the words itself.
 UNREAD = """LICENSE-* CHANGELOG.md examples/data/* web/client/src/openapi.ts docs/openapi.json docs/api/page.html *.lock *package-lock.json
     *requirements.txt *fuzz/corpus/* *proof/corpus/* *proptest-regressions/* *results.md infra/proof/soaks.md
-    *style-before.txt infra/checks/style.py docs/glossary.md docs/decisions/0029-*""".split()
+    *style-before.txt infra/checks/style.py docs/glossary.md docs/decisions/0029-* shared/shapes/*""".split()
 
 CODE = {".rs", ".ts", ".tsx", ".js", ".mjs", ".py", ".sh", ".css", ".html", ".yaml", ".yml"}
 PRODUCT = "shared/src/* shared/domain/src/* functions/*/src/* web/*/src/* cli/src/* cli/deployment/src/* template.yaml".split()

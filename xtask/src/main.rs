@@ -10,8 +10,12 @@ extern crate longshore_cli;
 mod demo;
 mod deploy_local;
 mod fuzz;
+mod git;
 mod openapi;
+mod package;
+mod previous_release;
 mod prove;
+mod shapes;
 mod sim;
 mod soak;
 mod test;
@@ -62,6 +66,10 @@ enum Command {
     Token(token::Options),
     /// Generate docs/openapi.json from the code; fails if a change breaks clients
     Openapi(openapi::Options),
+    /// Fail if a change of a message, an item or a file breaks the previous release
+    Shapes,
+    /// Build the functions for AWS into packages that are deployed without Rust
+    Package(package::Options),
     /// Run the command line `longshore`; `cargo longshore` is short for it
     // A build of its package alone would have other features of the dependencies, and build the AWS SDK again.
     #[command(disable_help_flag = true)]
@@ -73,6 +81,9 @@ enum Command {
     /// Remove the test data of `longshore smoke` after it has ended
     #[command(hide = true)]
     SmokeCleanup,
+    /// Remove the test data of `longshore load` after it has ended
+    #[command(hide = true)]
+    LoadCleanup,
     /// Install the Python tools (emulator, SAM, linters) and print their folder
     Tools,
     /// Run the reverse proxy of `up`
@@ -119,9 +130,12 @@ fn run(command: Command) -> Result<ExitCode> {
         Command::DeployLocal(options) => deploy_local::run(&project, &options),
         Command::Token(options) => token::run(&project, &options),
         Command::Openapi(options) => openapi::run(&project, &options),
+        Command::Shapes => shapes::run(&project),
+        Command::Package(options) => package::run(&project, &options),
         Command::Tools => tools::ensure(&project).map(|tools| println!("{}", tools.venv.display())),
         Command::Longshore { arguments } => return Ok(run_longshore(arguments)),
         Command::SmokeCleanup => return Ok(run_longshore(vec!["smoke-cleanup".into()])),
+        Command::LoadCleanup => return Ok(run_longshore(vec!["load-cleanup".into()])),
         Command::LocalProxy { port, upstream } => local_proxy::run(port, &upstream),
         Command::Guard { release: true } => guard::run(&project, Build::Release),
         Command::Guard { release: false } => guard::run(&project, Build::Dev),

@@ -1,6 +1,6 @@
 //! Options and steps of `prove`.
 
-use super::{metrics, part, passed, release, report};
+use super::{metrics, part, passed, release, report, versions};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
@@ -69,26 +69,7 @@ pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
         clear(&folder)?;
     }
     let mut outcomes = passed::read(&folder, |part, at| is_unchanged(project, part, at, &commit))?;
-    let mut parts = options.parts();
-    parts.retain(|part| outcomes.iter().all(|outcome| outcome.part != *part));
-    let needs_emulator = parts.iter().any(|part| part.needs_emulator());
-    let venv = if needs_emulator { Some(set_up(project)?) } else { None };
-    let probe = if parts.contains(&Part::Release) { Some(release::build_probe(project)?) } else { None };
-    let run = part::Run {
-        project,
-        commit: &commit,
-        folder: &folder,
-        probe: probe.as_deref(),
-        venv: venv.as_deref(),
-        without: options.without.as_deref(),
-    };
-    for part in &parts {
-        let outcome = run.part(*part)?;
-        if options.is_complete() {
-            passed::store(&folder, &outcome)?;
-        }
-        outcomes.push(outcome);
-    }
+    outcomes.extend(run_others(project, options, &commit, &outcomes)?);
     outcomes.sort_by_key(|outcome| Part::ALL.iter().position(|part| *part == outcome.part));
     let tables = metrics::read(&folder)?;
     let text = report::write(&machine::describe(project)?, &outcomes, &tables);
@@ -98,6 +79,36 @@ pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
     }
     check_outcomes(&outcomes, metrics::violations(&tables), options.without.as_deref())?;
     check_tables(&options.parts(), &tables, options.without.as_deref())
+}
+
+/// Builds and runs the parts that have not passed. Returns their outcomes.
+fn run_others(project: &Project, options: &Options, commit: &str, kept: &[Outcome]) -> Result<Vec<Outcome>> {
+    let folder = project.home_dir().join("proof");
+    let mut parts = options.parts();
+    parts.retain(|part| kept.iter().all(|outcome| outcome.part != *part));
+    // First, because it replaces binaries in the target folder, which are built again below.
+    let previous = if parts.contains(&Part::Versions) { Some(versions::build(project)?) } else { None };
+    let needs_emulator = parts.iter().any(|part| part.needs_emulator());
+    let venv = if needs_emulator { Some(set_up(project)?) } else { None };
+    let release = if parts.contains(&Part::Release) { Some(release::build(project)?) } else { None };
+    let run = part::Run {
+        project,
+        commit,
+        folder: &folder,
+        release: release.as_ref(),
+        previous: previous.as_ref(),
+        venv: venv.as_deref(),
+        without: options.without.as_deref(),
+    };
+    let mut outcomes = Vec::new();
+    for part in &parts {
+        let outcome = run.part(*part)?;
+        if options.is_complete() {
+            passed::store(&folder, &outcome)?;
+        }
+        outcomes.push(outcome);
+    }
+    Ok(outcomes)
 }
 
 /// Installs and builds what the parts on the emulator need: the tools, the functions, and the probe that replaces some

@@ -12,5 +12,6 @@ mod passed;
 mod release;
 mod report;
 mod second_engine;
+mod versions;
 
 pub(crate) use command::{Options, removable, run};

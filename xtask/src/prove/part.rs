@@ -8,7 +8,9 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 
+use super::release::Release;
 use super::second_engine;
+use super::versions::PreviousRelease;
 use local_cloud::cargo;
 use local_cloud::project::Project;
 use longshore_cli::progress;
@@ -33,13 +35,15 @@ pub(crate) enum Part {
     Load,
     /// The conformance suite's DynamoDB tests on a second engine, which is built once and cached
     SecondEngine,
-    /// A row that panics, in a binary built with `cargo lambda build --release`, as for AWS
+    /// The functions of the previous release beside those of this one, each swapped in both directions, under load
+    Versions,
+    /// Binaries built with `cargo lambda build --release`, as for AWS: a row that panics, a package that is deployed
     Release,
 }
 
 impl Part {
     /// All parts, in order of execution: the cheap ones first.
-    pub(crate) const ALL: [Self; 8] = [
+    pub(crate) const ALL: [Self; 9] = [
         Self::Model,
         Self::Simulation,
         Self::Completion,
@@ -47,6 +51,7 @@ impl Part {
         Self::Faults,
         Self::Corpus,
         Self::Load,
+        Self::Versions,
         Self::Release,
     ];
 
@@ -59,13 +64,14 @@ impl Part {
             Self::Corpus => "corpus",
             Self::Load => "load",
             Self::SecondEngine => "second-engine",
+            Self::Versions => "versions",
             Self::Release => "release",
         }
     }
 
     /// Returns true if the part runs the deployed stack.
     pub(crate) fn needs_emulator(self) -> bool {
-        matches!(self, Self::Faults | Self::Corpus | Self::Load | Self::Release)
+        matches!(self, Self::Faults | Self::Corpus | Self::Load | Self::Versions | Self::Release)
     }
 
     /// Returns the tables that the part must write. If a test was renamed or ran nothing, its table is missing.
@@ -85,7 +91,8 @@ impl Part {
             Self::Corpus => &["corpus"],
             Self::Load => &["load", "load-canceled"],
             Self::SecondEngine => &[second_engine::TABLE],
-            Self::Release => &["release"],
+            Self::Versions => &["versions"],
+            Self::Release => &["release", "release-package"],
         }
     }
 
@@ -99,6 +106,7 @@ impl Part {
             Self::Corpus => ["longshore-tests", "proof", "corpus::"],
             Self::Load => ["longshore-tests", "proof", "load::"],
             Self::SecondEngine => ["longshore-tests", "conformance", "dynamodb"],
+            Self::Versions => ["longshore-tests", "proof", "versions::"],
             Self::Release => ["longshore-tests", "proof", "release::"],
         }
     }
@@ -132,8 +140,10 @@ pub(crate) struct Run<'a> {
     pub(crate) commit: &'a str,
     /// Folder for measurements and logs.
     pub(crate) folder: &'a Path,
-    /// Path of a release binary, if a part needs it.
-    pub(crate) probe: Option<&'a Path>,
+    /// The release, if a part needs it.
+    pub(crate) release: Option<&'a Release>,
+    /// The functions of the previous release, if a part needs them.
+    pub(crate) previous: Option<&'a PreviousRelease>,
     /// Folder of the emulator's tools, if a part needs it.
     pub(crate) venv: Option<&'a Path>,
     /// The removed condition or layer.
@@ -177,10 +187,19 @@ impl Run<'_> {
             "LONGSHORE_FILE",
             "LONGSHORE_FAULT",
         ] {
-            tests.env_remove(name);
+            // A seed repeats the order of the swaps.
+            if part != Part::Versions || name != "LONGSHORE_SEED" {
+                tests.env_remove(name);
+            }
         }
         tests.envs(self.venv.map(|venv| ("LONGSHORE_VENV", venv)));
-        tests.envs(self.probe.filter(|_| part == Part::Release).map(|probe| (measurements::PROBE, probe)));
+        if let Some(release) = self.release.filter(|_| part == Part::Release) {
+            tests.env(measurements::PROBE, &release.probe).env(measurements::PACKAGE, &release.package);
+        }
+        if let Some(previous) = self.previous.filter(|_| part == Part::Versions) {
+            tests.env(measurements::PREVIOUS_RELEASE, &previous.functions);
+            tests.env(measurements::PREVIOUS_RELEASE_NAME, &previous.name);
+        }
         tests.envs(self.without.map(|name| (measurements::WITHOUT, name)));
         Ok(tests)
     }
