@@ -1,6 +1,7 @@
 //! What operators use: the commands for what is wrong with a stack and for many jobs at once, and logs.
 
 use anyhow::{Context, Result, ensure};
+use longshore_domain::timestamp::Timestamp;
 use longshore_domain::trace::TraceId;
 use longshore_tests::harness::stack::Stack;
 use serde_json::{Value, json};
@@ -67,11 +68,11 @@ const FUNCTIONS: [&str; 5] = [
     "CompleteJobFunctionName",
 ];
 
-/// Returns true if each function has logged the trace, and each but the first one the job with it.
-fn is_joined(stack: &Stack, trace: &str, job: &str) -> Result<bool> {
+/// Returns true if each function has logged the trace since a time, and each but the first one the job with it.
+fn is_joined(stack: &Stack, since: Timestamp, trace: &str, job: &str) -> Result<bool> {
     let (with_trace, with_job) = (format!(r#""trace.id":"{trace}""#), format!(r#""job.id":"{job}""#));
     for (i, function) in FUNCTIONS.into_iter().enumerate() {
-        let records = stack.logs(function)?;
+        let records = stack.logs_since(function, since)?;
         let alone = records.iter().find(|record| record.contains(job) && !record.contains(trace));
         ensure!(alone.is_none(), "{function} has logged the job without its trace: {alone:?}");
         if !records.iter().any(|record| record.contains(&with_trace) && (i == 0 || record.contains(&with_job))) {
@@ -85,6 +86,7 @@ fn is_joined(stack: &Stack, trace: &str, job: &str) -> Result<bool> {
 fn logs_join_on_job_and_trace_from_the_upload_to_the_last_function() -> Story {
     // Its log level is info: the calls before a job is read are logged below it.
     let Some(stack) = own() else { return Ok(()) };
+    let since = Timestamp::now();
     let file = lines(["id,name", "1,Ann", "2,Bob"]);
     let caller = TraceId::generate();
     let traceparent = format!("00-{caller}-00f067aa0ba902b7-01");
@@ -104,7 +106,7 @@ fn logs_join_on_job_and_trace_from_the_upload_to_the_last_function() -> Story {
         let of_upload = upload["fileGuid"].as_str().context("the upload has no id")?.replace('-', "");
         let trace = caller.map_or(of_upload, |caller| caller.to_string());
         ensure!(job["traceId"] == json!(trace), "{trace}: {job}");
-        wait_until(|| is_joined(stack, &trace, id))?;
+        wait_until(|| is_joined(stack, since, &trace, id))?;
     }
     Ok(())
 }

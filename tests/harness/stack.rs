@@ -14,6 +14,7 @@ use local_cloud::stack::Deployment;
 use local_cloud::tools::Tools;
 use longshore::config::Aws;
 use longshore_domain::random::nonce;
+use longshore_domain::timestamp::Timestamp;
 use serde_json::Value;
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
@@ -244,7 +245,16 @@ impl Stack {
     /// # Errors
     /// If the stack has no such output, or the function has never run.
     pub fn logs(&self, function_output: &str) -> Result<Vec<String>> {
-        self.cloud.logs(&format!("/aws/lambda/{}", self.output(function_output)?))
+        self.logs_since(function_output, Timestamp(0))
+    }
+
+    /// Log events of a function from a time on. The emulator returns the first 10,000.
+    ///
+    /// # Errors
+    /// If the stack has no such output, or the function has never run.
+    pub fn logs_since(&self, function_output: &str, from: Timestamp) -> Result<Vec<String>> {
+        let group = format!("/aws/lambda/{}", self.output(function_output)?);
+        self.cloud.logs_since(&group, u64::try_from(from.0)?)
     }
 
     /// Peak memory of the emulator and of the largest function process, in MiB. A function reports its own at the end
