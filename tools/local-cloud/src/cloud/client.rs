@@ -93,14 +93,6 @@ impl Cloud {
         }
     }
 
-    /// Returns all events of a log group.
-    ///
-    /// # Errors
-    /// If there is no such group.
-    pub fn logs(&self, group: &str) -> Result<Vec<String>> {
-        self.logs_since(group, 0)
-    }
-
     /// Allows a role to call these actions on all resources.
     ///
     /// # Errors
