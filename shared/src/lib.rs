@@ -27,8 +27,10 @@ pub mod http;
 pub mod image_file;
 pub mod inspection;
 pub mod job_request;
+pub mod job_retry;
 pub mod job_types;
 pub mod json_schema;
+pub mod metering;
 pub mod metrics;
 pub mod openapi;
 pub mod ports;
@@ -41,5 +43,6 @@ pub mod result;
 #[cfg(test)]
 mod shapes;
 pub mod store;
+pub mod stored_report;
 pub mod telemetry;
 pub mod webhooks;

@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use crate::cost::ChunkUsage;
 use crate::cursor::Cursor;
 use crate::ids::ChunkId;
 pub use crate::manifest::{ChunkPlan, Manifest};
@@ -32,13 +33,16 @@ pub struct Group {
     pub bytes: u64,
     /// Items that ended, by outcome.
     pub counts: Counts,
+    /// Billed units of its commits, and the reads of the walk that has found its items.
+    pub usage: ChunkUsage,
     /// False once completion has closed it: no commit can follow.
     pub open: bool,
     /// Each chunk's cursor; absent until its first commit.
     pub cursors: BTreeMap<u32, Cursor>,
     /// Time of the last commit, or of the last wake of one of its chunks.
     pub progressed_at: Timestamp,
-    /// Number of times that the sweeper has sent the group's chunks again since then.
+    /// Number of times that the sweeper has sent the group's chunks again since then, or since a pause held one of the
+    /// messages.
     pub resends: u32,
     /// Last time at which messages for its chunks are known to have been sent: at its commit, by a re-send, or when a
     /// chunk was woken.
@@ -53,6 +57,7 @@ impl Group {
             items,
             bytes,
             counts: Counts::default(),
+            usage: ChunkUsage::default(),
             open: true,
             cursors: BTreeMap::new(),
             progressed_at: now,
@@ -68,7 +73,8 @@ impl Group {
         let failed = plan.replanned.values().map(|replanned| replanned.failed).sum();
         let cursors = plan.replanned.iter().map(|(chunk, replanned)| (*chunk, replanned.cursor.clone())).collect();
         let counts = Counts { failed, ..Counts::default() };
-        Self { counts, cursors, ..Self::new(manifest.group, manifest.items(), bytes, now) }
+        let usage = ChunkUsage { reads: plan.walk_reads, ..ChunkUsage::default() };
+        Self { counts, usage, cursors, ..Self::new(manifest.group, manifest.items(), bytes, now) }
     }
 
     /// Returns true if every item of the group has ended.
@@ -89,13 +95,23 @@ impl Group {
         self.items.div_ceil(self.cursors.len().max(1) as u64)
     }
 
-    /// Adds the counts and moves the cursor if and only if the group is open and the cursor is still the old one.
+    /// Records that a message of one of its chunks has arrived, and is held by a pause: the re-sends so far had an effect.
+    /// Idempotent. Moves no time, so that a lost message is overdue as before. Without effect on a closed group.
+    pub fn chunk_held(&mut self) {
+        if self.open {
+            self.resends = 0;
+        }
+    }
+
+    /// Adds the counts and the usage, and moves the cursor, if and only if the group is open and the cursor is still
+    /// the old one.
     pub fn commit(&mut self, commit: &Commit) -> CommitOutcome {
         let current = self.cursors.get(&commit.chunk);
         if !self.open || current != commit.from.as_ref() {
             return CommitOutcome::from_refused_write(current, commit, self);
         }
         self.counts += commit.counts;
+        self.usage += commit.usage;
         self.cursors.insert(commit.chunk, commit.to.clone());
         self.progressed_at = commit.at;
         self.resends = 0;
@@ -114,6 +130,8 @@ pub struct Commit {
     pub to: Cursor,
     /// Outcomes of the items between the two cursors, without those deferred to another round.
     pub counts: Counts,
+    /// Billed units since the last commit, including this one.
+    pub usage: ChunkUsage,
     /// Time of the commit.
     pub at: Timestamp,
 }
@@ -195,19 +213,21 @@ pub struct GroupPlan {
     pub step: SplitStep,
     /// The reading of a CSV file, in the plan of its first group.
     pub reading: Option<Reading>,
+    /// Read units of the table that the walk has used since the last group.
+    pub walk_reads: u64,
 }
 
 impl GroupPlan {
     /// Plans the next group of the file. `cut` is the range of bytes that it covers.
     pub fn from_file(generation: u32, manifest: Manifest, cut: Range<u64>) -> Self {
         let step = SplitStep::File { from: cut.start, upto: cut.end };
-        Self { generation, manifest, replanned: BTreeMap::new(), step, reading: None }
+        Self { generation, manifest, replanned: BTreeMap::new(), step, reading: None, walk_reads: 0 }
     }
 
     /// Plans the next group of a walk, from the place `from` to the place `upto`.
     pub fn from_walk(generation: u32, manifest: Manifest, from: Option<String>, upto: String) -> Self {
         let step = SplitStep::Walk { from, upto };
-        Self { generation, manifest, replanned: BTreeMap::new(), step, reading: None }
+        Self { generation, manifest, replanned: BTreeMap::new(), step, reading: None, walk_reads: 0 }
     }
 }
 
@@ -230,7 +250,16 @@ mod tests {
 
     fn commit(from: Option<Cursor>, to: Cursor, succeeded: u64) -> Commit {
         let counts = Counts { succeeded, ..Counts::default() };
-        Commit { chunk: 0, from, to, counts, at: Timestamp(1) }
+        let usage = ChunkUsage { writes: 1, ..ChunkUsage::default() };
+        Commit { chunk: 0, from, to, counts, usage, at: Timestamp(1) }
+    }
+
+    #[test]
+    fn the_reads_of_a_walk_are_in_the_usage_of_the_group() {
+        let manifest = Manifest { group: 2, chunks: Vec::new() };
+        let plan = GroupPlan { walk_reads: 7, ..GroupPlan::from_walk(0, manifest, None, "k".into()) };
+        let usage = ChunkUsage { reads: 7, ..ChunkUsage::default() };
+        assert_eq!(Group::from_plan(&plan, Timestamp(1)).usage, usage);
     }
 
     #[test]
@@ -240,7 +269,7 @@ mod tests {
         for _ in 0..3 {
             assert!(matches!(group.commit(&first), CommitOutcome::Committed(_)));
         }
-        assert_eq!(group.counts.done(), 4);
+        assert_eq!((group.counts.done(), group.usage.writes), (4, 1));
     }
 
     #[test]
@@ -249,6 +278,16 @@ mod tests {
         assert!(matches!(group.commit(&commit(None, cursor("a1", 10), 10)), CommitOutcome::Committed(_)));
         assert_eq!(group.commit(&commit(None, cursor("b1", 10), 10)), CommitOutcome::Lost);
         assert!(group.is_done());
+    }
+
+    #[test]
+    fn a_held_chunk_resets_only_the_resends_of_an_open_group() {
+        for (open, resends) in [(true, 0), (false, 3)] {
+            let mut group = Group { open, resends: 3, ..Group::new(0, 10, 100, Timestamp(0)) };
+            let expected = Group { resends, ..group.clone() };
+            group.chunk_held();
+            assert_eq!(group, expected);
+        }
     }
 
     #[test]

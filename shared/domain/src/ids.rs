@@ -87,6 +87,11 @@ id!(
     Uuid::new_v4()
 );
 id!(
+    /// Identifies a pause.
+    PauseId,
+    Uuid::new_v4()
+);
+id!(
     /// Identifies an upload and its file.
     FileGuid,
     Uuid::new_v4()

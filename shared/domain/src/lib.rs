@@ -12,12 +12,14 @@
 //! | [`group`], [`cursor`] | the ledger: groups, chunk cursors, the one conditional commit |
 //! | [`concurrency`] | concurrency limits of job types: permits and parked chunks |
 //! | [`admission`], [`rate`] | admission control by queue depth; rate limits |
+//! | [`cost`] | the cost of a job at list prices, its estimate and its limit |
 //! | [`deliveries`] | the age of the messages that workers receive |
 //! | [`dead_letter`] | dead letters, and the effect of a replay |
 //! | [`event`] | events of jobs: what a tenant is told |
 //! | [`sheet_rows`] | the numbers of the rows of a sheet of a workbook |
 //! | [`split`], [`records`] | cutting a stream into records, records into chunks, chunks into groups |
 //! | [`parts`] | cutting a large file into the parts of its upload |
+//! | [`pause`] | pauses of job types and tenants |
 //! | [`dataset`], [`writer`] | datasets of records; which writer of a record wins |
 //! | [`history`], [`undo`] | earlier versions of records; the undo of an import |
 //! | [`outcome`], [`work_file`] | outcomes of items, and the files that hold them |
@@ -34,6 +36,7 @@
 
 pub mod admission;
 pub mod concurrency;
+pub mod cost;
 pub mod cursor;
 pub mod dataset;
 pub mod dead_letter;
@@ -46,8 +49,10 @@ pub mod job;
 mod manifest;
 pub mod message;
 pub mod next_tries;
+pub mod operator_log;
 pub mod outcome;
 pub mod parts;
+pub mod pause;
 pub mod ports;
 pub mod preset;
 pub mod progress;

@@ -24,7 +24,7 @@ pub const INLINE_BYTES: u64 = 48 * 1024;
 
 /// Number of chunks that a file is cut into, until the job type's own limit is reached: enough to keep workers busy and
 /// progress moving, few enough that overhead falls as files grow.
-const CHUNKS_PER_FILE: u64 = 32;
+pub(crate) const CHUNKS_PER_FILE: u64 = 32;
 
 impl ChunkLimits {
     /// Returns the limits for a file of this size: chunks grow with the file, from inline ones up to the type's limit.
@@ -43,6 +43,9 @@ pub const GROUPS_PER_GENERATION: u32 = 500;
 /// their own. Each of these rows ends a chunk early and is longer than a full one. In the worst case every other chunk
 /// is short, and 400 groups hold the source.
 const GROWTH: u128 = 640_000;
+
+/// Minimum number of chunks of a source that fills all groups.
+pub const CHUNKS_OF_FULL_GENERATION: u64 = (GROWTH / GROUPS_PER_GENERATION as u128) as u64;
 
 /// The same slope for items that a retry replans. It is steeper because chunks that were never started are taken over
 /// unchanged.

@@ -41,6 +41,17 @@ impl Timestamp {
         Self((self.0.div_euclid(DAY_MS) + 1).saturating_mul(DAY_MS))
     }
 
+    /// Returns the last midnight in UTC: the beginning of the day.
+    #[must_use]
+    pub fn day(self) -> Self {
+        Self(self.0.div_euclid(DAY_MS).saturating_mul(DAY_MS))
+    }
+
+    /// Returns the date in UTC, `2026-07-01` for instance.
+    pub fn date(self) -> String {
+        self.to_rfc3339().split('T').next().unwrap_or_default().to_owned()
+    }
+
     /// Returns whole seconds since `earlier`, rounded up, for a `Retry-After`.
     pub fn seconds_since(self, earlier: Self) -> u32 {
         u32::try_from(self.millis_since(earlier).unsigned_abs().div_ceil(1000)).unwrap_or(u32::MAX)

@@ -1,39 +1,33 @@
 //! One attempt at a chunk's round: passes batch after batch to the handler, and commits every second and at the end.
 
 use longshore_domain::cursor::Cursor;
-use longshore_domain::group::Group;
-use longshore_domain::job::{Job, JobError, Status, Stop};
+use longshore_domain::job::{Job, JobError};
 use longshore_domain::message::ChunkMessage;
 use longshore_domain::next_tries::{Backoff, NextTries};
 use longshore_domain::outcome::Rejection;
-use longshore_domain::ports::{ChunkState, Files, JobProgress, Queues, Store};
-use longshore_domain::progress;
+use longshore_domain::ports::{ChunkState, Files, Queues, Store};
 use longshore_domain::random::{fraction, nonce};
 use longshore_domain::retry;
 use longshore_domain::timestamp::Timestamp;
 use longshore_domain::work_file::WorkFileHeader;
 
+use super::batch_size::{batch_of_outputs, next_batch};
 use super::definition_cache::PreparedDefinition;
 use super::delivery::{ChunkDelivery, ChunkEnd, ChunkError, Mode};
 use super::ending::{roll_up, stop_job};
 use super::items::{Found, find};
+use super::limits::failed;
 use super::reasons::HandlerKind;
 use super::remote_calls::RemoteCalls;
 use super::stored::StoredItems;
 use super::tally::Tally;
+use super::usage::AttemptUsage;
 use super::worker::{TURN_S, Worker};
-use crate::handler::Processed;
 
 /// Minimum time between two commits: progress moves once a second, at one write unit.
 const COMMIT_MS: i64 = 1_000;
 /// Time between two checks that the job is still running: no item starts more than 3 s after the last check.
 const CHECK_MS: i64 = 1_500;
-/// Target time of a batch. Batches grow until they take about this long, so that commits and checks are in time.
-const BATCH_MS: i64 = 200;
-
-/// Target size of the outputs of a batch. Batches of items with large outputs shrink to it, because a commit can only
-/// follow a whole batch.
-const BATCH_OUTPUTS_BYTES: usize = 2 << 20;
 
 /// Reason to leave an attempt before its round has ended.
 pub(super) enum Interrupt {
@@ -76,6 +70,7 @@ pub(super) struct Attempt<'a, S, Q, F> {
     /// Number of the round's items that were already processed when the attempt started.
     first_position: usize,
     pub(super) tally: Tally,
+    pub(super) usage: AttemptUsage,
     pub(super) committed_at: Timestamp,
     checked_at: Timestamp,
 }
@@ -92,6 +87,7 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
         let now = (worker.clock)();
         let backoff = Backoff { base_s: worker.retry_base_s, fraction: fraction() };
         let next_tries = NextTries::new(backoff, message.id());
+        let usage = AttemptUsage::new(worker.meter, delivery.units, definition.take_unrecorded_reads(), now);
         Self {
             header: None,
             first_position: cursor.as_ref().map_or(0, |c| c.position as usize),
@@ -112,19 +108,22 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
             nonce: nonce(),
             commits: 0,
             cursor,
+            usage: usage.after_failures(delivery.failures),
             committed_at: now,
             checked_at: now,
         }
     }
 
-    pub(super) async fn run(self) -> Result<ChunkEnd, ChunkError> {
-        match self.process().await {
+    pub(super) async fn run(mut self) -> Result<ChunkEnd, ChunkError> {
+        let end = self.process().await;
+        self.definition.keep_unrecorded_reads(self.usage.unrecorded_reads());
+        match end {
             Ok(end) | Err(Interrupt::End(end)) => Ok(end),
             Err(Interrupt::Error(error)) => Err(error),
         }
     }
 
-    async fn process(mut self) -> Result<ChunkEnd, Interrupt> {
+    async fn process(&mut self) -> Result<ChunkEnd, Interrupt> {
         let ports = self.worker.ports;
         let source = self.job.chunk_file(&self.message.plan);
         let (cursor, source) = (self.cursor.as_ref(), source.as_deref());
@@ -173,18 +172,23 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
         self.end_round().await
     }
 
-    /// Runs between batches: commits if it is time, checks that the job is still running, and stops before the
-    /// deadline. Never stops before an item is processed; otherwise a chunk whose items take long to read would be
-    /// continued indefinitely.
+    /// Runs between batches: commits if it is time, checks that the job still runs, and stops if it is held, or before
+    /// the deadline. If there are gaps, the next step ends instead: it closes them. The deadline stops it only after an
+    /// item; otherwise a chunk whose items take long to read would be continued indefinitely.
     async fn pause(&mut self) -> Result<(), Interrupt> {
         let now = (self.worker.clock)();
-        let over = now >= self.deadline && self.tally.position > self.first_position && !self.calls.has_gaps();
+        let is_held = self.is_held().await?;
+        let is_late = now >= self.deadline && self.tally.position > self.first_position;
+        let over = (is_held || is_late) && !self.calls.has_gaps();
         let due = now.millis_since(self.committed_at) >= COMMIT_MS || self.tally.is_large();
         if !self.tally.is_empty() && (over || due) {
             let group = self.commit(CommitPoint::InRound).await?;
             self.stop_if_tolerance_exceeded(&group).await?;
         }
         if over {
+            if is_held {
+                return Err(Interrupt::End(ChunkEnd::OnHold));
+            }
             // A chunk that is given up keeps its failure count.
             let failures = if self.mode == Mode::GiveUp { self.message.failures } else { 0 };
             let message = ChunkMessage { failures, ..self.calls.next_message(self.message) };
@@ -192,6 +196,11 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
             return Err(Interrupt::End(ChunkEnd::Continued));
         }
         self.check_live().await
+    }
+
+    /// Returns true if an operator has paused the job type or the tenant.
+    pub(super) async fn is_held(&self) -> Result<bool, ChunkError> {
+        Ok(self.worker.is_held(self.job, self.mode).await?)
     }
 
     /// Ends the delivery if the job has stopped since it was read more than [`CHECK_MS`] ago.
@@ -211,12 +220,13 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
         self.cursor.as_ref().map_or(0, |c| c.round)
     }
 
-    async fn end_round(mut self) -> Result<ChunkEnd, Interrupt> {
+    async fn end_round(&mut self) -> Result<ChunkEnd, Interrupt> {
         let group = self.commit(CommitPoint::EndOfRound).await?;
+        // First: the next delivery repeats a roll-up that fails, but not a check.
+        self.stop_if_tolerance_exceeded(&group).await?;
         if group.is_done() {
             roll_up(self.worker.ports, self.message.job_id, self.message.group, (self.worker.clock)()).await?;
         }
-        self.stop_if_tolerance_exceeded(&group).await?;
         match self.cursor.as_ref().filter(|cursor| !cursor.finished) {
             None => Ok(ChunkEnd::Finished),
             Some(cursor) => Ok(self.send_round(cursor).await?),
@@ -234,64 +244,10 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
 
     /// Stops the job, then commits: with the opposite order, a worker that dies in between would leave a job that
     /// continues after the fatal item. If the commit is too late, the item counts as unprocessed.
-    async fn fatal(mut self, rejection: Rejection) -> Result<ChunkEnd, Interrupt> {
+    async fn fatal(&mut self, rejection: Rejection) -> Result<ChunkEnd, Interrupt> {
         let stop = failed(JobError::new(rejection.code, rejection.message), (self.worker.clock)());
         stop_job(self.worker.ports, self.job, &stop).await?;
         self.commit(CommitPoint::InRound).await?;
         Ok(ChunkEnd::NotLive)
-    }
-
-    /// Stops the job if a commit with failures has exceeded its tolerance. Completion checks the tolerance again.
-    async fn stop_if_tolerance_exceeded(&self, group: &Group) -> Result<(), ChunkError> {
-        if group.counts.failed == 0 || !self.job.tolerance.is_set() {
-            return Ok(());
-        }
-        let (id, first) = (self.message.job_id, self.job.retry.carried_over.groups);
-        let Some(JobProgress { groups, job }) = self.worker.ports.store.progress_from(id, first).await? else {
-            return Ok(());
-        };
-        if !job.is_live() || job.all_done() || job.generation != self.job.generation {
-            return Ok(());
-        }
-        if let Some(error) = job.tolerance.exceeded_so_far(progress::counts(&job, &groups)) {
-            stop_job(self.worker.ports, self.job, &failed(error, (self.worker.clock)())).await?;
-        }
-        Ok(())
-    }
-}
-
-fn next_batch(batch: usize, limit: usize, took_ms: i64) -> usize {
-    let next = if took_ms * 2 < BATCH_MS {
-        batch * 4
-    } else if took_ms > BATCH_MS {
-        batch / 2
-    } else {
-        batch
-    };
-    next.clamp(1, limit.max(1))
-}
-
-/// Returns the number of items whose outputs take [`BATCH_OUTPUTS_BYTES`], if they are as large as these.
-fn batch_of_outputs(processed: &Processed) -> usize {
-    let rows = usize::try_from(processed.rows).unwrap_or(usize::MAX).max(1);
-    (BATCH_OUTPUTS_BYTES / (processed.lines.len() / rows).max(1)).max(1)
-}
-
-fn failed(error: JobError, at: Timestamp) -> Stop {
-    Stop { status: Status::Failed, error: Some(error), at }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{Processed, batch_of_outputs, next_batch};
-
-    #[test]
-    fn a_batch_grows_while_it_is_fast_and_shrinks_with_the_size_of_its_outputs() {
-        assert_eq!((next_batch(16, 1_000, 0), next_batch(16, 1_000, 150), next_batch(16, 1_000, 900)), (64, 16, 8));
-        let outputs = |rows: u64, bytes: usize| Processed { rows, lines: vec![b'x'; bytes], ..Processed::default() };
-        assert_eq!(batch_of_outputs(&outputs(0, 0)), 2 << 20);
-        assert_eq!(batch_of_outputs(&outputs(16, 16 << 10)), 2 << 10);
-        assert_eq!(batch_of_outputs(&outputs(4, 4 << 20)), 2);
-        assert_eq!(batch_of_outputs(&outputs(1, 8 << 20)), 1);
     }
 }

@@ -31,8 +31,9 @@ impl<S: Store, Q: Queues, F: Files> Attempt<'_, S, Q, F> {
         let counts = self.tally.take_counts();
         let from = self.cursor.take();
         let is_first = from.is_none() && self.is_first_chunk();
-        let commit = Commit { chunk: self.message.chunk, from, to, counts, at };
+        let commit = Commit { chunk: self.message.chunk, from, to, counts, usage: self.usage.take(at), at };
         let outcome = self.worker.ports.store.commit(self.message.job_id, self.message.group, &commit).await?;
+        self.usage.committed();
         self.cursor = Some(commit.to);
         self.committed_at = at;
         match outcome {

@@ -1,6 +1,7 @@
 //! Cache of the definition of this process's last job. A definition changes only with the job's generation, so a warm
-//! worker reads it once per generation.
+//! worker reads it once per generation. Beside it are the reads that a delivery of the job has left unrecorded.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use longshore_domain::ids::JobId;
@@ -19,6 +20,8 @@ pub struct PreparedDefinition {
     pub stored: Definition,
     /// The job type with its options; `None` if the definition was read to give up a chunk.
     pub prepared: Option<Box<dyn PreparedJob>>,
+    /// Reads of deliveries of this process that no commit has recorded. The next delivery of the job records them.
+    unrecorded_reads: AtomicU64,
 }
 
 impl PreparedDefinition {
@@ -30,6 +33,16 @@ impl PreparedDefinition {
     /// Returns the job if its handler is remote.
     pub(crate) fn remote(&self) -> Option<&RemoteJob> {
         self.prepared.as_ref()?.remote()
+    }
+
+    /// Returns the reads that no commit has recorded, once.
+    pub(super) fn take_unrecorded_reads(&self) -> u64 {
+        self.unrecorded_reads.swap(0, Ordering::Relaxed)
+    }
+
+    /// Keeps reads for the next delivery of the job.
+    pub(super) fn keep_unrecorded_reads(&self, reads: u64) {
+        self.unrecorded_reads.fetch_add(reads, Ordering::Relaxed);
     }
 
     /// Names of the columns; empty unless the file is CSV.
@@ -69,7 +82,12 @@ impl DefinitionCache {
                 Some(job_type.prepare(&stored.options).map_err(|errors| unusable(format!("{errors:?}")))?)
             }
         };
-        let definition = Arc::new(PreparedDefinition { job: (job.job_id, job.generation), stored, prepared });
+        let definition = Arc::new(PreparedDefinition {
+            job: (job.job_id, job.generation),
+            stored,
+            prepared,
+            unrecorded_reads: AtomicU64::default(),
+        });
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&definition));
         Ok(definition)
     }

@@ -1,5 +1,6 @@
 //! A delivery of a chunk's message: the source of its outcomes, its end, and its errors.
 
+use longshore_domain::cost::Units;
 use longshore_domain::message::ChunkMessage;
 use longshore_domain::ports::PortError;
 use longshore_domain::timestamp::Timestamp;
@@ -16,6 +17,10 @@ pub(super) struct ChunkDelivery<'a> {
     pub(super) deadline: Timestamp,
     /// Time when the message was sent, if it is received for the first time.
     pub(super) sent_at: Option<Timestamp>,
+    /// Deliveries of this message before this one, which have failed.
+    pub(super) failures: u32,
+    /// Reading of the meter when the delivery began.
+    pub(super) units: Units,
 }
 
 /// Source of the items' outcomes.
@@ -42,6 +47,8 @@ pub enum ChunkEnd {
     Parked,
     /// The remote handler cannot be called now: the chunk is parked, and sent again at a later time.
     Paused,
+    /// An operator has paused the job type or the tenant: the sweeper sends the chunk again after the pause.
+    OnHold,
     /// Another worker has moved the cursor.
     Lost,
     /// The job is stopping or has ended.

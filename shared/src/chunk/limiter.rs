@@ -96,7 +96,12 @@ impl<S: Ledger + Permits + ParkedChunks, Q: Queues, F> ConcurrencyLimiter<'_, S,
             Ok(ChunkEnd::Parked | ChunkEnd::Paused | ChunkEnd::TooEarly) => Ok(()),
             // After an error, the worker's own message comes again.
             Ok(
-                ChunkEnd::Finished | ChunkEnd::NextRound | ChunkEnd::Continued | ChunkEnd::NotLive | ChunkEnd::Absent,
+                ChunkEnd::Finished
+                | ChunkEnd::NextRound
+                | ChunkEnd::Continued
+                | ChunkEnd::OnHold
+                | ChunkEnd::NotLive
+                | ChunkEnd::Absent,
             )
             | Err(_) => store.unpark(self.job_type, claimed).await,
         };

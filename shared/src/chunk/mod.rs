@@ -7,6 +7,7 @@
 
 mod attempt;
 mod batch_of_items;
+mod batch_size;
 mod chain;
 mod chunk_reader;
 mod chunk_records;
@@ -18,6 +19,8 @@ mod ending;
 mod function;
 mod items;
 mod limiter;
+mod limits;
+mod pause_cache;
 pub(crate) mod reasons;
 mod remote_batch;
 mod remote_calls;
@@ -27,6 +30,7 @@ mod remote_state;
 mod report_groups;
 mod stored;
 mod tally;
+mod usage;
 mod work;
 mod worker;
 
@@ -41,6 +45,7 @@ pub use delivery_recorder::DeliveryRecorder;
 pub use ending::{complete_if_done, request_completion, roll_up, stop_job};
 pub use function::ChunkFunction;
 pub use limiter::ConcurrencyLimiter;
+pub use pause_cache::PauseCache;
 pub use reasons::{DEAD_LETTERED, source_changed, source_missing};
 pub use report_groups::{EndedGroups, GroupMissing, IncludedRows, ReportChunk, ReportGroup};
-pub use worker::{TURN_S, Worker};
+pub use worker::{CostMeter, TURN_S, Worker};

@@ -1,5 +1,5 @@
-//! Ends of a delivery without a further call: no time is left, the handler cannot be called now, or the call cannot be
-//! made. Every outcome that a handler has given is committed first, also those behind a gap.
+//! Ends of a delivery without a further call: no time is left, a pause holds the job, the handler cannot be called now,
+//! or the call cannot be made. Every outcome that a handler has given is committed first, also those behind a gap.
 
 use longshore_domain::concurrency::ParkedChunk;
 use longshore_domain::message::ChunkMessage;
@@ -54,6 +54,18 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
         Err(Interrupt::End(ChunkEnd::Continued))
     }
 
+    /// Ends the delivery, because an operator has paused the job type or the tenant: the sweeper sends the chunk again
+    /// after the pause. No item spends a try, so that no pause fails an item.
+    pub(super) async fn hold(&mut self, remote: &RemoteJob, items: &Items) -> Result<Option<Rejection>, Interrupt> {
+        let unanswered = "an operator has paused the work before the handler has answered for the item";
+        self.close_gaps(remote, items, &Outcome::Busy { reason: unanswered.into() })?;
+        if self.tally.position == items.len() {
+            return Ok(None);
+        }
+        self.commit_if_any().await?;
+        Err(Interrupt::End(ChunkEnd::OnHold))
+    }
+
     /// Parks the chunk until a time: first its record, which the sweeper and other workers wake when it is due, then a
     /// delayed message, which usually comes first.
     pub(super) async fn park(
@@ -83,9 +95,12 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
         Err(Interrupt::End(ChunkEnd::Paused))
     }
 
+    /// Commits what is not committed. Checks the tolerance as after every commit: a check of the cost is due after one
+    /// commit only.
     async fn commit_if_any(&mut self) -> Result<(), Interrupt> {
         if !self.tally.is_empty() {
-            self.commit(CommitPoint::InRound).await?;
+            let group = self.commit(CommitPoint::InRound).await?;
+            self.stop_if_tolerance_exceeded(&group).await?;
         }
         Ok(())
     }

@@ -20,7 +20,7 @@ pub(super) enum RateWait {
     Send(u32),
     /// None until then; the reason is for the document of the job.
     ParkUntil(Timestamp, String),
-    /// The time of all items has passed, or the type is given up: the next step decides.
+    /// The time of all items has passed, the type is given up, or an operator has paused it: the next step decides.
     DecideAgain,
 }
 
@@ -41,8 +41,8 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
         wanted: u32,
     ) -> Result<RateWait, Interrupt> {
         let Some(limit) = remote.rate() else {
-            self.check_live().await?;
-            return Ok(RateWait::Send(wanted));
+            // The ping before can have taken seconds.
+            return Ok(if self.is_held_while_live().await? { RateWait::DecideAgain } else { RateWait::Send(wanted) });
         };
         // Not before the reservation is known: its time would have passed.
         let earliest = Timestamp((self.worker.clock)().0.saturating_add(self.calls.reserving_ms.max(MIN_RESERVING_MS)));
@@ -64,12 +64,20 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
                 Allowed::NoneEver(_) => return Ok(RateWait::DecideAgain),
             }
         }
-        self.check_live().await?;
+        if self.is_held_while_live().await? {
+            return Ok(RateWait::DecideAgain);
+        }
         self.sleep_until(handlers, at).await;
         Ok(match reservation.items_left((self.worker.clock)()).min(most) {
             0 => RateWait::DecideAgain,
             items => RateWait::Send(items),
         })
+    }
+
+    /// Ends the delivery if the job has stopped. Returns true if a pause holds it.
+    async fn is_held_while_live(&mut self) -> Result<bool, Interrupt> {
+        self.check_live().await?;
+        Ok(self.is_held().await?)
     }
 
     /// Reserves items; `None` if all are reserved for longer than a worker waits.

@@ -4,7 +4,7 @@ use longshore_domain::concurrency::ParkedChunk;
 use longshore_domain::group::Group;
 use longshore_domain::job::Job;
 use longshore_domain::message::ChunkMessage;
-use longshore_domain::ports::{ChunkState, Files, Queues, Store};
+use longshore_domain::ports::{ChunkState, Files, PortResult, Queues, Store};
 use longshore_domain::retry;
 use longshore_domain::timestamp::Timestamp;
 
@@ -29,32 +29,53 @@ impl<S: Store, Q: Queues, F: Files> Worker<'_, S, Q, F> {
     /// # Errors
     /// See [`ChunkError`]; earlier commits are kept.
     pub async fn work(&self, message: &ChunkMessage, mode: Mode, deadline: Timestamp) -> Result<ChunkEnd, ChunkError> {
-        self.process(ChunkDelivery { message, mode, deadline, sent_at: None }).await
+        let units = (self.meter.read)();
+        self.process(ChunkDelivery { message, mode, deadline, sent_at: None, failures: 0, units }).await
     }
 
     pub(super) async fn process(&self, delivery: ChunkDelivery<'_>) -> Result<ChunkEnd, ChunkError> {
-        let ChunkDelivery { message, mode, .. } = delivery;
+        let message = delivery.message;
         let state = self.ports.store.chunk_state(message.job_id, message.group).await?;
         // The message and the job must have the same tenant: another tenant's job counts as absent.
         let Some(state) = state.filter(|state| state.job.tenant == message.tenant) else {
             return Ok(ChunkEnd::Absent);
         };
         telemetry::record_job(&state.job);
-        let Some(limit) = self.concurrency_limit(&state.job, mode).await? else {
-            return match self.without_handler(delivery, &state).await? {
+        let end = self.process_chunk(delivery, &state).await?;
+        if end == ChunkEnd::OnHold && state.group.resends > 0 {
+            // The message that the sweeper has sent has arrived: pauses alone must not use up its pushes.
+            self.ports.store.chunk_held(message.job_id, message.group).await?;
+        }
+        Ok(end)
+    }
+
+    async fn process_chunk(&self, delivery: ChunkDelivery<'_>, state: &ChunkState) -> Result<ChunkEnd, ChunkError> {
+        let Some(limit) = self.concurrency_limit(&state.job, delivery.mode).await? else {
+            return match self.without_handler(delivery, state).await? {
                 Some(end) => Ok(end),
-                None => self.attempt(delivery, &state).await,
+                None => self.attempt(delivery, state).await,
             };
         };
         let (ports, job_type) = (self.ports, state.job.job_type.as_str());
         let limiter = ConcurrencyLimiter { ports, job_type, limit: limit.max(1), clock: self.clock };
-        let end = self.work_limited(&limiter, delivery, &state).await;
+        let end = self.work_limited(&limiter, delivery, state).await;
         // Also after an error, and without a permit: a chunk that was woken but needs no permit must not block others.
-        // Not after a pause: the handler can take no other chunk either, and the sweeper wakes some every minute.
-        if !matches!(end, Ok(ChunkEnd::Parked | ChunkEnd::Paused)) {
+        // Not if no call can be made: the handler can take no other chunk either, and the sweeper wakes some every minute.
+        let can_others_run = match end {
+            Ok(ChunkEnd::Parked | ChunkEnd::Paused) => false,
+            Ok(ChunkEnd::OnHold) => !self.is_type_held(&state.job).await,
+            _ => true,
+        };
+        if can_others_run {
             limiter.wake_others().await;
         }
         end
+    }
+
+    /// Returns true if an operator has paused the job type, and not only the tenant; false if the pauses cannot be
+    /// read: at worst, chunks are woken in vain.
+    async fn is_type_held(&self, job: &Job) -> bool {
+        self.pauses.is_type_held(&self.ports.store, &job.job_type, (self.clock)()).await.unwrap_or(false)
     }
 
     /// Returns the concurrency limit of a job's type, if it has one. That of a registered type is in the definition of
@@ -133,12 +154,24 @@ impl<S: Store, Q: Queues, F: Files> Worker<'_, S, Q, F> {
         if let Some(end) = self.nothing_to_do(delivery.message, state).await? {
             return Ok(Some(end));
         }
-        let early = delivery.mode == Mode::Work && self.send_again_if_early(delivery.message, &state.group).await?;
+        if delivery.mode == Mode::GiveUp {
+            return Ok(None);
+        }
+        // No record is written: the sweeper sends chunks again that make no progress, and pushes none during the pause.
+        if self.is_held(&state.job, delivery.mode).await? {
+            return Ok(Some(ChunkEnd::OnHold));
+        }
+        let early = self.send_again_if_early(delivery.message, &state.group).await?;
         Ok(early.then_some(ChunkEnd::TooEarly))
     }
 
+    /// Returns true if an operator has paused the job type or the tenant. A chunk that is given up needs no handler.
+    pub(super) async fn is_held(&self, job: &Job, mode: Mode) -> PortResult<bool> {
+        Ok(mode == Mode::Work && self.pauses.is_held(&self.ports.store, job, (self.clock)()).await?)
+    }
+
     async fn attempt(&self, delivery: ChunkDelivery<'_>, state: &ChunkState) -> Result<ChunkEnd, ChunkError> {
-        let ChunkDelivery { message, mode, deadline, sent_at } = delivery;
+        let ChunkDelivery { message, mode, deadline, sent_at, .. } = delivery;
         if let Some(sent_at) = sent_at.filter(|_| !state.group.cursors.contains_key(&message.chunk)) {
             let wait_ms = (self.clock)().millis_since(sent_at);
             metrics::time(Metric::ChunkWait, &[state.job.chunk_queue().as_str()], wait_ms);

@@ -1,5 +1,6 @@
 //! The worker of a function: its services, its job types, and its cached definitions.
 
+use longshore_domain::cost::Units;
 use longshore_domain::message::ChunkMessage;
 use longshore_domain::ports::{Files, Queues, Store};
 use longshore_domain::timestamp::Timestamp;
@@ -7,6 +8,7 @@ use longshore_domain::timestamp::Timestamp;
 use super::definition_cache::DefinitionCache;
 use super::delivery::{ChunkDelivery, ChunkEnd, ChunkError, Mode};
 use super::delivery_recorder::DeliveryRecorder;
+use super::pause_cache::PauseCache;
 use crate::batch::Delivery;
 use crate::handler::Registry;
 use crate::ports::Ports;
@@ -24,10 +26,39 @@ pub struct Worker<'a, S, Q, F> {
     pub registry: &'a Registry,
     /// Definitions that this process has cached.
     pub definitions: &'a DefinitionCache,
+    /// Pauses that this process has cached.
+    pub pauses: &'a PauseCache,
     /// Base of the retry schedule, in seconds.
     pub retry_base_s: i64,
     /// The time.
     pub clock: fn() -> Timestamp,
+    /// The meter of billed units.
+    pub meter: CostMeter,
+}
+
+/// What a worker knows of its cost.
+#[derive(Copy, Clone, Debug)]
+pub struct CostMeter {
+    /// Units of the process's calls so far.
+    pub read: fn() -> Units,
+    /// Memory of the function in MB.
+    pub memory_mb: u32,
+    /// Maximum number of chunks that are processed at once.
+    pub chunks_at_once: u32,
+}
+
+impl Default for CostMeter {
+    /// Returns a meter that counts no calls, of a function with the default memory.
+    fn default() -> Self {
+        Self { read: || Units::NONE, memory_mb: 512, chunks_at_once: 100 }
+    }
+}
+
+impl CostMeter {
+    /// Returns the memory of the function in GB.
+    pub(super) fn gb(&self) -> f64 {
+        f64::from(self.memory_mb) / 1_024.0
+    }
 }
 
 impl<S: Store, Q: Queues, F: Files> Worker<'_, S, Q, F> {
@@ -42,13 +73,15 @@ impl<S: Store, Q: Queues, F: Files> Worker<'_, S, Q, F> {
         message: ChunkMessage,
         delivery: Delivery,
     ) -> Result<ChunkEnd, ChunkError> {
+        let units = (self.meter.read)();
         if let Some(sent_at) = delivery.sent_at {
             delivery_recorder.record(&self.ports.store, &message, sent_at, (self.clock)()).await;
         }
-        let message = ChunkMessage { failures: message.failures + delivery.failures, ..message };
-        let sent_at = delivery.sent_at.filter(|_| message.failures == 0);
-        let delivery = ChunkDelivery { message: &message, mode: Mode::Work, deadline: delivery.deadline, sent_at };
-        self.process(delivery).await
+        let Delivery { deadline, failures, sent_at } = delivery;
+        let message = ChunkMessage { failures: message.failures + failures, ..message };
+        let sent_at = sent_at.filter(|_| message.failures == 0);
+        let mode = Mode::Work;
+        self.process(ChunkDelivery { message: &message, mode, deadline, sent_at, failures, units }).await
     }
 
     /// Returns the concurrency limit of a registered type: the registered one, or the share of one type.

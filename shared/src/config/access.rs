@@ -24,12 +24,18 @@ fn read(access: &str, tenant_claim: Result<String, ConfigError>) -> Result<Acces
     }
 }
 
-/// Returns the rule that identifies operators: `LONGSHORE_OPERATOR_CLAIM` and `LONGSHORE_OPERATOR_GROUP`.
+/// Returns the rule that identifies operators: `LONGSHORE_OPERATOR_CLAIM`, `LONGSHORE_OPERATOR_GROUP` and, if there are
+/// read-only operators, `LONGSHORE_READ_ONLY_OPERATOR_GROUP`.
 ///
 /// # Errors
-/// If one is missing.
+/// If one of the first two is missing.
 pub fn operators() -> Result<Operators, ConfigError> {
-    Ok(Operators { claim: text("LONGSHORE_OPERATOR_CLAIM")?, group: text("LONGSHORE_OPERATOR_GROUP")? })
+    let read_only_group = text("LONGSHORE_READ_ONLY_OPERATOR_GROUP").ok();
+    Ok(Operators {
+        claim: text("LONGSHORE_OPERATOR_CLAIM")?,
+        group: text("LONGSHORE_OPERATOR_GROUP")?,
+        read_only_group,
+    })
 }
 
 #[cfg(test)]

@@ -12,18 +12,20 @@ use aws_sdk_dynamodb::config::retry::RetryConfig;
 use aws_sdk_dynamodb::config::timeout::TimeoutConfig;
 use aws_sdk_dynamodb::config::{BehaviorVersion, Credentials, ProvideCredentials, Region};
 use aws_sdk_dynamodb::config::{SharedCredentialsProvider, SharedHttpClient};
-use aws_smithy_http_client::Builder;
 use aws_smithy_http_client::tls::rustls_provider::CryptoMode;
 use aws_smithy_http_client::tls::{Provider, TlsContext, TrustStore};
+use aws_smithy_http_client::{Builder, Connector};
+use aws_smithy_runtime_api::client::http::{HttpConnectorSettings, SharedHttpConnector};
 use aws_types::SdkConfig;
 use longshore_domain::dead_letter::Queue;
 use longshore_domain::job::{ChunkQueue, Priority};
+use longshore_domain::ports::StackQueue;
 
 use super::calls::CountCalls;
 use super::{ConfigError, names, text};
 use crate::files::S3Files;
-use crate::queues::{QueueUrls, SqsDeadLetters, SqsQueues};
-use crate::store::dynamo::DynamoStore;
+use crate::queues::{QueueUrls, SqsDeadLetters, SqsQueueCounts, SqsQueues};
+use crate::store::dynamo::{DynamoOperatorLog, DynamoStore};
 use crate::store::records::DynamoRecords;
 
 /// Attempts of one call, including the first: enough to survive a second of throttling.
@@ -96,6 +98,19 @@ impl Aws {
         self.shared.to_builder().http_client(http_client(trust_store)).build()
     }
 
+    /// Returns an HTTP client for calls of services without an SDK, with these limits of time.
+    ///
+    /// # Errors
+    /// If the trust store is damaged.
+    pub fn connector(&self, timeouts: HttpConnectorSettings) -> Result<SharedHttpConnector, ConfigError> {
+        let region = self.shared.region().map_or("", Region::as_ref);
+        let tls = TlsContext::builder().with_trust_store(trust_store(region, self.endpoint.as_deref())).build();
+        let tls = tls.map_err(|_| ConfigError::Invalid { name: "AWS_REGION", expected: "a region" })?;
+        let connector = Connector::builder().connector_settings(timeouts);
+        let connector = connector.tls_provider(Provider::rustls(CryptoMode::Ring)).tls_context(tls).build();
+        Ok(SharedHttpConnector::new(connector))
+    }
+
     /// Creates a DynamoDB client.
     pub fn dynamodb(&self) -> aws_sdk_dynamodb::Client {
         let config = aws_sdk_dynamodb::config::Builder::from(&self.shared);
@@ -138,6 +153,23 @@ impl Aws {
         Ok(DynamoRecords::new(self.dynamodb(), text(names::RECORDS_TABLE)?))
     }
 
+    /// Creates the log of operators' actions on the table that `LONGSHORE_OPERATOR_LOG_TABLE` names.
+    ///
+    /// # Errors
+    /// If the variable is not set.
+    pub fn operator_log(&self) -> Result<DynamoOperatorLog, ConfigError> {
+        Ok(DynamoOperatorLog::new(self.dynamodb(), text(names::OPERATOR_LOG_TABLE)?))
+    }
+
+    /// Creates the counts of the queues.
+    ///
+    /// # Errors
+    /// If the URL of one is not set.
+    pub fn queue_counts(&self) -> Result<SqsQueueCounts, ConfigError> {
+        let urls: Result<_, _> = StackQueue::ALL.into_iter().map(|queue| Ok((queue, text(url_of(queue))?))).collect();
+        Ok(SqsQueueCounts::new(self.sqs(), urls?))
+    }
+
     /// Creates the queues whose URLs are set. Sending to another queue is an error.
     pub fn queues(&self) -> SqsQueues {
         SqsQueues::new(self.sqs(), queue_urls())
@@ -162,6 +194,24 @@ impl Aws {
     /// If the variable is not set.
     pub fn files(&self) -> Result<S3Files, ConfigError> {
         Ok(S3Files::new(self.s3(), text(names::BUCKET)?))
+    }
+}
+
+/// Returns the name of the variable with the URL of a queue.
+const fn url_of(queue: StackQueue) -> &'static str {
+    match queue {
+        StackQueue::Create => names::CREATE_QUEUE,
+        StackQueue::Prepare => names::PREPARE_QUEUE,
+        StackQueue::ChunkHigh => names::HIGH_CHUNK_QUEUE,
+        StackQueue::ChunkNormal => names::CHUNK_QUEUE,
+        StackQueue::ChunkLow => names::LOW_CHUNK_QUEUE,
+        StackQueue::ChunkHandler => names::HANDLER_CHUNK_QUEUE,
+        StackQueue::Complete => names::COMPLETE_QUEUE,
+        StackQueue::Webhook => names::WEBHOOK_QUEUE,
+        StackQueue::CreateDeadLetters => names::CREATE_DLQ,
+        StackQueue::ChunkDeadLetters => names::CHUNK_DLQ,
+        StackQueue::CompleteDeadLetters => names::COMPLETE_DLQ,
+        StackQueue::WebhookDeadLetters => names::WEBHOOK_DLQ,
     }
 }
 

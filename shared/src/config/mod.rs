@@ -18,7 +18,7 @@ pub use handlers::{
     handler_ca, handler_chunks_per_type, handler_functions, handler_hosts, handler_ports, image_function,
 };
 pub use settings::{
-    job_time_limit_s, max_active_jobs, max_file_bytes, max_queued_chunks, max_tenant_job_bytes_per_day,
+    cost_meter, job_time_limit_s, max_active_jobs, max_file_bytes, max_queued_chunks, max_tenant_job_bytes_per_day,
     max_tenant_upload_bytes_per_day, multipart_bytes, retention_days, retry_base_s, stall_s, stop_grace_s,
     tenant_calls, tenant_webhook_calls, tenant_work_calls,
 };

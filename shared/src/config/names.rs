@@ -4,6 +4,8 @@
 pub const JOBS_TABLE: &str = "LONGSHORE_JOBS_TABLE";
 /// Table of the records that imports write.
 pub const RECORDS_TABLE: &str = "LONGSHORE_RECORDS_TABLE";
+/// Table of the log of operators' actions.
+pub const OPERATOR_LOG_TABLE: &str = "LONGSHORE_OPERATOR_LOG_TABLE";
 /// Bucket of uploads, work files and reports.
 pub const BUCKET: &str = "LONGSHORE_BUCKET";
 /// Queue of create-job messages (FIFO).
@@ -28,6 +30,8 @@ pub const CREATE_DLQ: &str = "LONGSHORE_CREATE_JOB_DLQ_URL";
 pub const CHUNK_DLQ: &str = "LONGSHORE_CHUNK_DLQ_URL";
 /// Dead-letter queue of complete-job.
 pub const COMPLETE_DLQ: &str = "LONGSHORE_COMPLETE_JOB_DLQ_URL";
+/// Dead-letter queue of deliver.
+pub const WEBHOOK_DLQ: &str = "LONGSHORE_WEBHOOK_DLQ_URL";
 /// Name of the stack, which pings tell a handler.
 pub const STACK: &str = "LONGSHORE_STACK";
 /// The template's `Environment`.

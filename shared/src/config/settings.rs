@@ -1,8 +1,36 @@
 //! The settings of the functions: limits, quotas and times.
 
+use std::str::FromStr;
+
 use longshore_domain::rate::Rate;
 
 use super::{ConfigError, parsed};
+use crate::chunk::CostMeter;
+use crate::metering;
+
+/// Returns the meter of a function that processes chunks: its memory, which Lambda sets in
+/// `AWS_LAMBDA_FUNCTION_MEMORY_SIZE`, and the number of chunks at once, `LONGSHORE_CHUNKS_AT_ONCE`.
+///
+/// Either has a default. CloudFormation updates the code and the variables of a function by two calls, and a worker that
+/// does not start in between would fail its chunks.
+///
+/// # Errors
+/// If one is not a whole number.
+pub fn cost_meter() -> Result<CostMeter, ConfigError> {
+    let CostMeter { memory_mb, chunks_at_once, .. } = CostMeter::default();
+    Ok(CostMeter {
+        read: metering::read,
+        memory_mb: parsed_or("AWS_LAMBDA_FUNCTION_MEMORY_SIZE", memory_mb)?,
+        chunks_at_once: parsed_or("LONGSHORE_CHUNKS_AT_ONCE", chunks_at_once)?,
+    })
+}
+
+fn parsed_or<T: FromStr>(name: &'static str, default: T) -> Result<T, ConfigError> {
+    match parsed(name) {
+        Err(ConfigError::Missing(_)) => Ok(default),
+        value => value,
+    }
+}
 
 /// Returns the maximum size of an upload in bytes: `LONGSHORE_MAX_FILE_BYTES`.
 ///
@@ -118,4 +146,15 @@ pub fn retry_base_s() -> Result<i64, ConfigError> {
 /// If the variable is missing or not a whole number.
 pub fn stall_s() -> Result<i64, ConfigError> {
     parsed("LONGSHORE_STALL_SECONDS")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_meter_of_a_function_without_variables_has_the_defaults() {
+        let (meter, default) = (cost_meter().unwrap(), CostMeter::default());
+        assert_eq!((meter.memory_mb, meter.chunks_at_once), (default.memory_mb, default.chunks_at_once));
+    }
 }

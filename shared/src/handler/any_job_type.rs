@@ -43,6 +43,8 @@ pub trait AnyJobType: Send + Sync {
     fn started(&self, options: &Value) -> Option<Value>;
     /// See [`JobType::is_undoable`].
     fn is_undoable(&self, options: &Value) -> bool;
+    /// See [`JobType::writes_records`].
+    fn writes_records(&self, options: &Value) -> bool;
     /// Returns the registration of a registered type, which a new job copies.
     fn registration(&self) -> Option<&VersionedRegistration> {
         None
@@ -116,6 +118,10 @@ impl<T: JobType> AnyJobType for Arc<T> {
 
     fn is_undoable(&self, options: &Value) -> bool {
         T::is_undoable(options)
+    }
+
+    fn writes_records(&self, options: &Value) -> bool {
+        T::writes_records(options)
     }
 
     fn prepare(&self, options: &Value) -> Result<Box<dyn PreparedJob>, Vec<FieldError>> {

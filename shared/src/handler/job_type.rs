@@ -104,6 +104,13 @@ pub trait JobType: Send + Sync + 'static {
         false
     }
 
+    /// Returns true if a job with these options writes a record for each item, which an estimate of its cost includes.
+    /// `options` are valid, and as the client sent them.
+    fn writes_records(options: &Value) -> bool {
+        let _ = options;
+        false
+    }
+
     /// Returns the number of failed items that the job tolerates.
     fn tolerance(&self, options: &Self::Options) -> Tolerance {
         let _ = options;

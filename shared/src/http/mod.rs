@@ -7,6 +7,7 @@
 
 mod body;
 mod call_limit;
+mod caller;
 mod failure;
 pub mod idempotency;
 mod lambda;
@@ -20,10 +21,11 @@ mod trace;
 
 pub use body::{Bad, Checked, Fields, JsonFields, OptionalFields, read_json};
 pub use call_limit::{CallCost, CallLimit, count_work_call, rate_limited, with_call_limit};
+pub use caller::Caller;
 pub use failure::Failure;
 pub use lambda::serve;
 pub use large_member::split_large_member;
-pub use operator::{Operator, Operators, with_operators};
+pub use operator::{Operator, Operators, Viewer, with_operators};
 pub use parameters::{PathText, PathTexts, QueryText};
 pub use routes::{MAX_BODY, with_problems};
 pub use tenant::{Access, Tenant, with_access};

@@ -42,7 +42,7 @@ metrics! {
     ItemsSkipped,
     /// Items that failed, by code.
     ItemsFailedByCode,
-    /// Age of the oldest job or retry that waits for its start, among those that a sweep has visited.
+    /// Age of the oldest job or retry that waits for its start and is not paused, among those that a sweep has visited.
     OldestWaitingJob,
     /// Time from the first message of a chunk to its delivery.
     ChunkWait,

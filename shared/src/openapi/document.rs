@@ -36,6 +36,7 @@ pub fn document(parts: impl IntoIterator<Item = OpenApi>) -> OpenApi {
         (name = "schedules", description = "Jobs that are created repeatedly, or once at a set time."),
         (name = "records", description = "Records that imports have written."),
         (name = "job types", description = "Job types of handlers in any language, registered by operators."),
+        (name = "operations", description = "Jobs, failures, queues and handlers of all tenants. For operators only."),
         (name = "dead letters", description = "Messages whose processing failed repeatedly. For operators only."),
         (name = "documents", description = "This document and its pages. They require no token."),
     ),

@@ -165,6 +165,9 @@ kinds! {
          removed. Nothing was done."
         "Wait until a job ends, or cancel one. Retry after the number of seconds in Retry-After, with the same \
          Idempotency-Key.";
+    TooManyPauses = 409 "too-many-pauses" "Too many pauses"
+        "The deployment has its maximum of 100 pauses of job types and tenants in force. Nothing was done."
+        "End a pause that is not needed, or wait until one ends.";
     TooManySchedules = 409 "too-many-schedules" "Too many schedules"
         "The tenant has its maximum of 100 schedules. Nothing was done."
         "Delete a schedule that is not needed.";
@@ -198,7 +201,7 @@ kinds! {
          start and retry. Nothing was done."
         "Use a smaller file, or retry after the number of seconds in Retry-After, when the next day begins.";
     UriTooLong = 414 "uri-too-long" "URI too long"
-        "Path and query string together have more than 4 KiB."
+        "Path and query string together have more than 7 KiB."
         "Use links and cursors exactly as in earlier responses.";
     WebhookDisabled = 409 "webhook-disabled" "Webhook disabled"
         "The webhook is disabled, so nothing is delivered to it. Nothing was done."

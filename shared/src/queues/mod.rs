@@ -3,6 +3,7 @@
 //! The ports are the domain's: see `longshore_domain::ports`.
 
 mod body;
+mod counts;
 mod dead_letters;
 mod sqs;
 mod urls;
@@ -10,6 +11,7 @@ mod urls;
 use longshore_domain::ports::PortError;
 
 pub use body::body;
+pub use counts::SqsQueueCounts;
 pub use dead_letters::SqsDeadLetters;
 pub use sqs::SqsQueues;
 pub use urls::QueueUrls;

@@ -69,6 +69,10 @@ impl AnyJobType for RegisteredType {
         None
     }
 
+    fn writes_records(&self, _: &Value) -> bool {
+        false
+    }
+
     fn is_undoable(&self, _: &Value) -> bool {
         false
     }

@@ -5,6 +5,7 @@ use longshore_domain::event::{Event, PendingEvent};
 use longshore_domain::history::PreviousVersion;
 use longshore_domain::job::Job;
 use longshore_domain::message::{ChunkMessage, CompleteMessage, CreateMessage, PingMessage, WebhookMessage};
+use longshore_domain::operator_log::{ActionResult, LogEntry};
 use longshore_domain::ports::Upload;
 use longshore_domain::preset::Preset;
 use longshore_domain::registration::VersionedRegistration;
@@ -21,7 +22,7 @@ use crate::receipt::Receipt;
 use crate::result::{IndexedSlice, ResultDocument};
 
 /// The shapes, by the names of their golden files.
-pub(super) const SHAPES: [(&str, RoundTrip); 23] = [
+pub(super) const SHAPES: [(&str, RoundTrip); 25] = [
     ("message-create", json::<CreateMessage>),
     ("message-chunk", json::<ChunkMessage>),
     ("message-complete", json::<CompleteMessage>),
@@ -39,6 +40,8 @@ pub(super) const SHAPES: [(&str, RoundTrip); 23] = [
     ("item-preset", json::<Preset>),
     ("item-job-type", json::<VersionedRegistration>),
     ("item-handler-state", json::<HandlerState>),
+    ("item-operator-entry", json::<LogEntry>),
+    ("item-operator-result", json::<ActionResult>),
     ("file-work-header", json::<WorkFileHeader>),
     ("file-work-entry", json::<Entry>),
     ("file-previous-version", json::<PreviousVersion>),

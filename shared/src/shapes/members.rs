@@ -6,6 +6,7 @@
 //! Structs with private fields have such a pattern in the tests of their modules: `Breaker`, `LastPing`, `Open`,
 //! `Lowered`, `Bisection`, `StoredSelection`, and `JobError`, which is non-exhaustive.
 
+use longshore_domain::cost::EstimatedCost;
 use longshore_domain::cursor::Cursor;
 use longshore_domain::dead_letter::{DeadLetterRecord, Resolution};
 use longshore_domain::event::{EndpointDisabled, Event, JobChange, PendingEvent};
@@ -17,6 +18,7 @@ use longshore_domain::job::{
     PartSource, Preparation, RetryState, SourceFile, SplitState, Stop, Tolerance, UndoState, UndoneImport, Validation,
 };
 use longshore_domain::message::{ChunkMessage, CompleteMessage, CreateMessage, PingMessage};
+use longshore_domain::operator_log::{ActionResult, ActionScope, LogEntry};
 use longshore_domain::outcome::{Counts, Rejection};
 use longshore_domain::parts::Multipart;
 use longshore_domain::ports::{Definition, Upload};
@@ -58,13 +60,13 @@ members! {
 members! {
     Job {
         job_id, tenant, trace, job_type, priority, is_registered, is_scheduled, metadata, callback, generation, status,
-        stage, source, tolerance, stop, error, issues, resends, retry, split, preparation, completion, times,
-        recorded_outage, pending_events, unknown_events, validation, undo,
+        stage, source, tolerance, cost_estimate, stop, error, issues, resends, retry, split, preparation, completion,
+        times, recorded_outage, pending_events, unknown_events, validation, undo,
     }
     RetryState { carried_over, replanned, selection, used_corrections }
-    CarriedOver { counts, groups, split_ended, replanned, retried_groups }
+    CarriedOver { counts, groups, split_ended, replanned, retried_groups, cost }
     SplitState { offset, place, item_count, groups, sent_groups, ended, done_groups }
-    CompletionState { totals, checkpoint, report }
+    CompletionState { totals, checkpoint, report, cost }
     Checkpoint { attempt, token, step }
     Validation { checks_only, started_as, started_from }
     UndoState { undoable, undone_by, undoes }
@@ -73,7 +75,8 @@ members! {
         created_at, start_at, reopened_at, started_at, finished_at, updated_at, timeout_s, deadline_at, expires_at,
         deleted_at,
     }
-    Tolerance { max_failed, max_failed_percent }
+    Tolerance { max_failed, max_failed_percent, max_cost }
+    EstimatedCost { cost, items, assumed_item_bytes, assumed_write_micros }
     Stop { status, error, at }
     Preparation { read_bytes, size_bytes }
     SourceFile { key, size_bytes, etag, format, name, reading, original }
@@ -85,7 +88,7 @@ members! {
     FailureFilter { code, field }
     Counts { succeeded, failed, skipped }
     Manifest { group, chunks }
-    Group { number, items, bytes, counts, open, cursors, progressed_at, resends, sent_at }
+    Group { number, items, bytes, counts, usage, open, cursors, progressed_at, resends, sent_at }
     Cursor { round, position, token, file, deferred, due, finished, by_sweeper }
     Multipart { id, part_bytes }
     Preset { key, columns, values }
@@ -132,6 +135,9 @@ members! {
     BatchSize { items, bytes, timeout_seconds }
     Activation { modes, at }
     HandlerState { breaker, concurrency }
+    LogEntry { id, at, operator, operator_name, action, scope, reason }
+    ActionScope { letter_id, job_type, code, job_ids, tenant, pause_id }
+    ActionResult { at, status, detail, started }
     ChunkOfJob { job, chunk }
 }
 

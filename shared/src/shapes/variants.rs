@@ -8,6 +8,7 @@ use longshore_domain::dead_letter::{DeadLetterMessage, Queue, ResolutionKind};
 use longshore_domain::event::{EventType, Subject};
 use longshore_domain::job::{Part, Priority, Selection, Source, Stage, Status};
 use longshore_domain::message::WebhookMessage;
+use longshore_domain::operator_log::OperatorAction;
 use longshore_domain::records::{Delimiter, Form, Format, GivenSheet, Quote};
 use longshore_domain::registration::{RegisteredInput, Target};
 use longshore_domain::remote::{Mode, OpenReason, PingResult};
@@ -36,6 +37,9 @@ variants! {
     DeadLetterMessage { Create(_), Chunk(_), Complete(_), Unreadable { reason } }
     Queue { Create, Chunk, Complete }
     ResolutionKind { Replayed, Discarded }
+    OperatorAction {
+        ReplayDeadLetter, ReplayDeadLettersOfJob, DiscardDeadLetter, RetryFailures, Pause, Resume, ReadDeadLetter, Other,
+    }
 }
 
 variants! {

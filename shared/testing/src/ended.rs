@@ -171,7 +171,7 @@ impl Ending<'_> {
         let position = if finished { 0 } else { ended as u32 };
         let file = has_file.then(|| token.clone());
         let to = Cursor { round: 0, position, token, file, deferred: 0, due: None, finished, by_sweeper: false };
-        let commit = Commit { chunk: id.chunk, from: None, to, counts, at: AT };
+        let commit = Commit { chunk: id.chunk, from: None, to, counts, usage: Default::default(), at: AT };
         self.store.commit(self.job.job_id, id.group, &commit).await.expect("a commit");
     }
 
@@ -206,7 +206,8 @@ impl Ending<'_> {
             }
         }
         let report = Some("made/made".to_owned());
-        let finish = Finish { generation: 0, status, totals: items.counts(), report, error: None, at: AT };
+        let finish =
+            Finish { generation: 0, status, totals: items.counts(), report, error: None, charge: None, at: AT };
         store.finish(id, &finish).await.expect("the end of the job");
         assert_eq!(self.stored().await.status, status, "the job has ended");
     }

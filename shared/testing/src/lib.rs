@@ -6,6 +6,7 @@
 //! | adapter | instead of |
 //! | --- | --- |
 //! | [`MemoryStore`] | the jobs table |
+//! | [`MemoryOperatorLog`] | the table of operators' actions |
 //! | [`MemoryRecords`] | the records table |
 //! | [`MemoryQueues`] | the queues and their dead-letter queues |
 //! | [`MemoryFiles`] | the bucket |
@@ -45,6 +46,8 @@ mod store {
     mod job_types;
     mod keys;
     mod memory;
+    mod operator_log;
+    mod pauses;
     mod presets;
     mod records;
     mod schedules;
@@ -54,6 +57,7 @@ mod store {
     mod webhooks;
 
     pub use memory::{JobItem, MemoryStore};
+    pub use operator_log::MemoryOperatorLog;
     pub use records::GroupWrite;
 }
 
@@ -62,4 +66,4 @@ pub use ended::{EndedItem, EndedItems, ItemEnd, end_job};
 pub use files::{MemoryFiles, MemoryStream};
 pub use queues::{MemoryQueues, SentChunk, SentWebhook};
 pub use records::MemoryRecords;
-pub use store::{GroupWrite, JobItem, MemoryStore};
+pub use store::{GroupWrite, JobItem, MemoryOperatorLog, MemoryStore};

@@ -1,14 +1,15 @@
 //! The queues in memory, for tests: they keep sent messages until a test takes and delivers them as it likes: once,
 //! twice, late, or not at all. They refuse messages that SQS refuses.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use longshore_domain::dead_letter::{self, Queue};
 use longshore_domain::job::ChunkQueue;
 use longshore_domain::message::{ChunkMessage, CompleteMessage, CreateMessage, PingMessage, WebhookMessage};
 use longshore_domain::ports::{
-    DeadLetterQueues, PingQueue, PortError, PortResult, QueueDepth, Queues, Received, RedriveToSource,
+    DeadLetterQueues, MessageCounts, PingQueue, PortError, PortResult, QueueAges, QueueCounts, QueueDepth, Queues,
+    Received, RedriveToSource, StackQueue,
 };
 
 use serde::Serialize;
@@ -32,6 +33,8 @@ struct Messages {
     dead: Vec<Received>,
     hidden: BTreeSet<String>,
     redrive_to_source: Vec<(Queue, String)>,
+    counts: BTreeMap<StackQueue, MessageCounts>,
+    ages: Option<BTreeMap<StackQueue, u64>>,
 }
 
 /// A chunk message as it was sent.
@@ -110,6 +113,31 @@ impl MemoryQueues {
 
     fn messages(&self) -> MutexGuard<'_, Messages> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl MemoryQueues {
+    /// Sets the numbers of messages of a queue, and the age of its oldest message. Without ages, CloudWatch does not
+    /// answer.
+    pub fn set_statistics(&self, queue: StackQueue, counts: MessageCounts, oldest_seconds: Option<u64>) {
+        let mut messages = self.messages();
+        messages.counts.insert(queue, counts);
+        if let Some(seconds) = oldest_seconds {
+            messages.ages.get_or_insert_default().insert(queue, seconds);
+        }
+    }
+}
+
+impl QueueCounts for MemoryQueues {
+    async fn message_counts(&self, queue: StackQueue) -> PortResult<MessageCounts> {
+        Ok(self.messages().counts.get(&queue).copied().unwrap_or_default())
+    }
+}
+
+impl QueueAges for MemoryQueues {
+    async fn oldest_ages(&self) -> PortResult<BTreeMap<StackQueue, u64>> {
+        let unanswered = || PortError { service: "cloudwatch", operation: "oldest_ages", source: "no answer".into() };
+        self.messages().ages.clone().ok_or_else(unanswered)
     }
 }
 

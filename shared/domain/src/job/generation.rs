@@ -36,6 +36,12 @@ impl Job {
         self.status.is_final() && !self.is_deleted() && !(self.item_count_final() && ended == self.split.item_count)
     }
 
+    /// Returns true if items of the ended job were never processed, or its file was not read to its end.
+    pub fn has_unprocessed(&self) -> bool {
+        let processed = self.completion.totals.unwrap_or_default().done();
+        !self.item_count_final() || processed < self.split.item_count
+    }
+
     /// Returns the size of the job's file in bytes. Each generation may write a report of this size.
     pub fn source_bytes(&self) -> u64 {
         self.file().map_or(0, |source| source.size_bytes)
@@ -45,6 +51,14 @@ impl Job {
     /// was undone.
     pub fn is_reopenable(&self) -> bool {
         self.has_remaining() && self.undo.undone_by.is_none() && !self.is_undo()
+    }
+
+    /// Returns the time in seconds until which the job and its folder are kept. The items of a request are stored when
+    /// the job is created, also if it starts later.
+    pub fn kept_until(&self, retention_days: i64) -> i64 {
+        let has_items = self.file().is_some_and(SourceFile::is_of_request);
+        let stored = if has_items { self.times.created_at.plus_days(retention_days).seconds() } else { i64::MAX };
+        self.times.expires_at.min(stored)
     }
 
     /// Returns true if the job has ended before the time of its start. Until then it is not reopened: its id has that
@@ -77,6 +91,7 @@ impl Job {
                 Selection::All => self.split.groups,
                 _ => self.retry.carried_over.retried_groups,
             },
+            cost: self.retry.carried_over.cost + self.completion.cost.unwrap_or_default(),
         };
         let mut used_corrections = self.retry.used_corrections.clone();
         used_corrections.extend(self.retry.selection.corrected().and_then(SourceFile::upload));
@@ -97,7 +112,7 @@ impl Job {
             },
             preparation: None,
             split: SplitState { sent_groups: self.split.groups, ended: false, ..self.split.clone() },
-            completion: CompletionState { totals: None, checkpoint: None, report: None },
+            completion: CompletionState::default(),
             times: JobTimes {
                 reopened_at: Some(reopen.at),
                 started_at: None,
@@ -119,6 +134,7 @@ impl Job {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cost::{Cost, NanoDollars};
     use crate::ids::{ChunkId, JobId};
     use crate::tenant::TenantId;
 
@@ -144,6 +160,8 @@ mod tests {
     #[test]
     fn a_retry_carries_over_succeeded_and_skipped_items_and_reopens_the_others() {
         let mut job = ended(Status::Completed, Counts { succeeded: 6, failed: 3, skipped: 1 });
+        let cost = Cost { queue: NanoDollars(500), ..Cost::default() };
+        job.completion.cost = Some(cost);
         assert!(
             !Job { times: JobTimes { deleted_at: Some(Timestamp(1)), ..job.times.clone() }, ..job.clone() }
                 .has_remaining()
@@ -152,7 +170,7 @@ mod tests {
         let counts = Counts { succeeded: 6, failed: 0, skipped: 1 };
         assert_eq!(
             job.retry.carried_over,
-            CarriedOver { counts, groups: 2, split_ended: true, replanned: ChunkId::default(), retried_groups: 2 }
+            CarriedOver { counts, groups: 2, split_ended: true, retried_groups: 2, cost, ..CarriedOver::default() }
         );
         assert_eq!((job.generation, job.status, job.stage), (1, Status::Waiting, Stage::Queued));
         assert!(job.item_count_final() && !job.split.ended && !job.all_done());
@@ -172,6 +190,17 @@ mod tests {
             let mut job = ended(status, totals);
             assert_eq!(matches!(job.reopen(&REOPEN), Transition::Made(_)), taken, "{status:?} {totals:?}");
         }
+    }
+
+    #[test]
+    fn unprocessed_items_are_those_that_did_not_end_and_those_of_a_file_that_was_not_read_to_its_end() {
+        let failed = |failed| ended(Status::Failed, Counts { succeeded: 6, failed, skipped: 1 });
+        assert!(failed(2).has_unprocessed() && !failed(3).has_unprocessed());
+        let mut unread = failed(3);
+        unread.split.ended = false;
+        assert!(unread.has_unprocessed());
+        unread.retry.carried_over.split_ended = true;
+        assert!(!unread.has_unprocessed(), "an earlier generation has read the file");
     }
 
     #[test]

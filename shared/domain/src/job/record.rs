@@ -8,14 +8,15 @@ use super::chunk_queue::ChunkQueue;
 use super::error::{JobError, Stop};
 use super::original::Preparation;
 use super::priority::Priority;
-use super::selection::Selection;
+use super::retry_state::RetryState;
 use super::source::{Source, SourceFile};
 use super::status::{Stage, Status};
 use super::times::JobTimes;
 use super::tolerance::Tolerance;
 use super::undo::UndoState;
+use crate::cost::{Cost, EstimatedCost};
 use crate::event::PendingEvent;
-use crate::ids::{ChunkId, EndpointId, FileGuid, JobId};
+use crate::ids::{EndpointId, FileGuid, JobId};
 use crate::outcome::Counts;
 use crate::tenant::TenantId;
 use crate::timestamp::Timestamp;
@@ -57,8 +58,11 @@ pub struct Job {
     pub stage: Stage,
     /// The source of the items; `None` for a job that is one item.
     pub source: Option<Source>,
-    /// Tolerated number of failures.
+    /// Tolerated failures and cost.
     pub tolerance: Tolerance,
+    /// Cost that was estimated when the job was created. No rule reads it.
+    #[serde(default, rename = "estimate", skip_serializing_if = "Option::is_none")]
+    pub cost_estimate: Option<EstimatedCost>,
     /// The reason to stop, if a stop was requested.
     pub stop: Option<Stop>,
     /// The error of the job as a whole.
@@ -120,6 +124,7 @@ impl Job {
             stage: Stage::Queued,
             source: None,
             tolerance: Tolerance::default(),
+            cost_estimate: None,
             stop: None,
             error: None,
             issues: Vec::new(),
@@ -227,42 +232,6 @@ pub struct Checkpoint {
     pub step: u32,
 }
 
-/// The retry that the current generation is; all empty in generation 0.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct RetryState {
-    /// Counts and groups that are carried over from earlier generations.
-    #[serde(default, rename = "base")]
-    pub carried_over: CarriedOver,
-    /// First chunk of the earlier generations whose remaining items are not yet replanned; a retry resumes here.
-    #[serde(default, rename = "refiled")]
-    pub replanned: ChunkId,
-    /// The failed items that the current generation runs again.
-    #[serde(flatten)]
-    pub selection: Selection,
-    /// The corrected files of earlier generations. They are no longer read, and are removed with the job.
-    #[serde(default, rename = "spent", skip_serializing_if = "BTreeSet::is_empty")]
-    pub used_corrections: BTreeSet<FileGuid>,
-}
-
-/// Counts and groups that are carried over from earlier generations.
-#[derive(Copy, Clone, Eq, PartialEq, Hash, Debug, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct CarriedOver {
-    /// Items that ended for good: succeeded and skipped.
-    pub counts: Counts,
-    /// Number of groups of all earlier generations: the number of this generation's first group.
-    pub groups: u32,
-    /// True if the whole file was counted before.
-    pub split_ended: bool,
-    /// First chunk whose remaining items this generation replans.
-    #[serde(default, rename = "refiled")]
-    pub replanned: ChunkId,
-    /// End of the retried groups: a later generation has retried all failed items of the groups below this number.
-    #[serde(default, rename = "offered")]
-    pub retried_groups: u32,
-}
-
 /// The progress of the split.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -303,6 +272,9 @@ pub struct CompletionState {
     /// the end, for a job that ended without a report, and for one that ended before attempts had names.
     #[serde(default)]
     pub report: Option<String>,
+    /// Cost of the current generation, written with the final status.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<Cost>,
 }
 
 /// The link between a job that only validates and the import that is started from it.

@@ -1,11 +1,12 @@
-//! Failure tolerance: the maximum number or share of failed items before a job stops.
+//! Tolerance: the maximum number or share of failed items, and the maximum cost, before a job stops.
 
 use serde::{Deserialize, Serialize};
 
 use super::JobError;
+use crate::cost::NanoDollars;
 use crate::outcome::Counts;
 
-/// Limit of failed items that a job tolerates before it stops.
+/// Limits of failed items and of cost that a job tolerates before it stops.
 #[derive(Copy, Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Tolerance {
@@ -14,14 +15,17 @@ pub struct Tolerance {
     /// Maximum share of failed items among ended ones, 0 to 100. It applies once [`Tolerance::MIN_SAMPLE`] items have
     /// ended.
     pub max_failed_percent: Option<f64>,
+    /// Maximum cost of each generation; see [`SpendingLimit`](crate::cost::SpendingLimit).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_cost: Option<NanoDollars>,
 }
 
 impl Tolerance {
     /// Number of items that must have ended before a share of them is meaningful.
     pub const MIN_SAMPLE: u64 = 100;
 
-    /// Returns true if any limit is set.
-    pub fn is_set(self) -> bool {
+    /// Returns true if failed items are limited.
+    pub fn limits_failures(self) -> bool {
         self.max_failed.is_some() || self.max_failed_percent.is_some()
     }
 
@@ -55,7 +59,7 @@ mod tests {
 
     #[test]
     fn a_share_of_failures_counts_only_from_the_minimum_sample_on() {
-        let tolerance = Tolerance { max_failed: None, max_failed_percent: Some(10.0) };
+        let tolerance = Tolerance { max_failed_percent: Some(10.0), ..Tolerance::default() };
         let counts = |succeeded, failed| Counts { succeeded, failed, skipped: 0 };
         assert_eq!(tolerance.exceeded_so_far(counts(0, 50)), None);
         assert!(tolerance.exceeded_at_end(counts(0, 50)).is_some());
@@ -65,7 +69,7 @@ mod tests {
 
     #[test]
     fn one_failure_more_than_tolerated_stops_the_job() {
-        let tolerance = Tolerance { max_failed: Some(2), max_failed_percent: None };
+        let tolerance = Tolerance { max_failed: Some(2), ..Tolerance::default() };
         let counts = |failed| Counts { succeeded: 9, failed, skipped: 0 };
         assert_eq!(tolerance.exceeded_so_far(counts(2)), None);
         assert_eq!(tolerance.exceeded_so_far(counts(3)).map(|e| e.code), Some("too_many_failures".into()));

@@ -4,6 +4,7 @@
 //! and the conformance suite compares the two.
 
 use super::{Job, JobError, Source, Stage, Status, Stop};
+use crate::cost::Charge;
 use crate::event::{Event, EventType, PendingEvent};
 use crate::group::{GroupPlan, SplitStep};
 use crate::ids::JobId;
@@ -49,6 +50,8 @@ pub struct Finish {
     pub report: Option<String>,
     /// The error, if the job did not complete.
     pub error: Option<JobError>,
+    /// The cost of the generation, which is added to the month's costs of the tenant; `None` counts nothing.
+    pub charge: Option<Charge>,
     /// Time of the end.
     pub at: Timestamp,
 }
@@ -153,6 +156,15 @@ impl Job {
         self.touch(now)
     }
 
+    /// Records that a create message has arrived, and is held by a pause: the re-sends so far had an effect. Idempotent.
+    /// Moves no time, so that a lost message is overdue as before. Without effect unless this generation is queued or
+    /// being split: later re-sends are those of the complete message.
+    pub fn split_held(&mut self, generation: u32) {
+        if matches!(self.stage, Stage::Queued | Stage::Splitting) && self.generation == generation {
+            self.resends = 0;
+        }
+    }
+
     /// Returns the job's issues merged with these: each one replaces an earlier one with its code. Idempotent.
     #[must_use]
     pub fn issues_with(&self, issues: &[JobError]) -> Vec<JobError> {
@@ -197,6 +209,7 @@ impl Job {
         self.is_scheduled = false;
         self.completion.totals = Some(finish.totals);
         self.completion.report.clone_from(&finish.report);
+        self.completion.cost = finish.charge.as_ref().map(|charge| charge.cost);
         self.error = finish.error.clone();
         self.times.finished_at = Some(finish.at);
         self.pending_events.extend(finish.event());

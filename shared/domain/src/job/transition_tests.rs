@@ -28,7 +28,15 @@ fn stop() -> Stop {
 }
 
 fn finish(status: Status) -> Finish {
-    Finish { generation: 0, status, totals: Counts::default(), report: None, error: None, at: Timestamp(1) }
+    Finish {
+        generation: 0,
+        status,
+        totals: Counts::default(),
+        report: None,
+        error: None,
+        charge: None,
+        at: Timestamp(1),
+    }
 }
 
 #[test]
@@ -108,6 +116,23 @@ fn progress_of_a_split_resets_the_count_of_resends() {
     let mut begins = Job { status: Status::Waiting, ..counted(Stage::Queued) };
     begins.begin(0, Timestamp(1));
     assert_eq!((begins.stage, begins.resends), (Stage::Splitting, 3));
+}
+
+#[test]
+fn a_held_create_message_resets_only_the_count_of_resends() {
+    for (stage, generation, resends) in [
+        (Stage::Queued, 0, 0),
+        (Stage::Splitting, 0, 0),
+        (Stage::Splitting, 1, 3),
+        (Stage::Processing, 0, 3),
+        (Stage::Stopping, 0, 3),
+        (Stage::Done, 0, 3),
+    ] {
+        let mut held = Job { resends: 3, ..job(Status::Running, stage) };
+        let expected = Job { resends, ..held.clone() };
+        held.split_held(generation);
+        assert_eq!(held, expected, "{stage:?}");
+    }
 }
 
 #[test]

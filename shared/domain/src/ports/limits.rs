@@ -3,6 +3,7 @@
 use std::future::Future;
 
 use super::PortResult;
+use crate::cost::{Month, MonthCost};
 use crate::tenant::TenantId;
 use crate::timestamp::Timestamp;
 
@@ -90,4 +91,11 @@ pub trait TenantCounts: Send + Sync {
     fn count_call(&self, tenant: &TenantId, now: Timestamp) -> impl Future<Output = PortResult<CallCount>> + Send;
     /// Returns the number of the tenant's jobs that have not ended. Reads the jobs: only called while a queue is deep.
     fn active_jobs(&self, tenant: &TenantId) -> impl Future<Output = PortResult<u64>> + Send;
+    /// Returns the costs of the runs that ended in a month, of this tenant or of all, in the order of tenants and job
+    /// types: up to [`MonthCost::max`], and one more if there are more. The end of a run has added them.
+    fn month_costs(
+        &self,
+        month: &Month,
+        tenant: Option<&TenantId>,
+    ) -> impl Future<Output = PortResult<Vec<MonthCost>>> + Send;
 }

@@ -7,7 +7,7 @@ use crate::job::{Job, Status};
 use crate::tenant::TenantId;
 use crate::timestamp::Timestamp;
 
-/// A position in a tenant's jobs, newest first: after the job with this age and id.
+/// A position in a list of jobs, newest first: after the job with this age and id.
 #[derive(Copy, Clone, Eq, PartialEq, Ord, PartialOrd, Debug)]
 pub struct JobPosition {
     /// Time at which the job was accepted.
@@ -23,11 +23,42 @@ impl JobPosition {
     }
 }
 
+/// The jobs among which a list selects.
+#[derive(Copy, Clone, Eq, PartialEq, Debug)]
+pub enum JobsOf<'a> {
+    /// Those of a tenant.
+    Tenant(&'a TenantId),
+    /// Those of all tenants that were accepted on the day of this time, in UTC. Jobs that an earlier version has
+    /// accepted are not among them.
+    Day(Timestamp),
+}
+
+/// A range of times at which jobs were accepted.
+#[derive(Copy, Clone, Eq, PartialEq, Debug)]
+pub struct CreatedRange {
+    /// The first time.
+    pub from: Timestamp,
+    /// The time after the last one.
+    pub before: Timestamp,
+}
+
+impl CreatedRange {
+    /// Any time.
+    pub const ALL: Self = Self { from: Timestamp(0), before: Timestamp(1_000_000_000_000_000) };
+
+    /// Returns true if the time is in the range.
+    pub fn contains(self, time: Timestamp) -> bool {
+        (self.from..self.before).contains(&time)
+    }
+}
+
 /// The filter of a list of jobs.
 #[derive(Copy, Clone, PartialEq, Debug)]
 pub struct JobsQuery<'a> {
-    /// The tenant.
-    pub tenant: &'a TenantId,
+    /// The jobs among which the list selects.
+    pub of: JobsOf<'a>,
+    /// Only jobs that were accepted at these times.
+    pub created: CreatedRange,
     /// Only jobs with this status.
     pub status: Option<Status>,
     /// Only jobs of this type.
@@ -43,7 +74,13 @@ pub struct JobsQuery<'a> {
 impl JobsQuery<'_> {
     /// Returns true if the filter includes the job, regardless of its position.
     pub fn includes(&self, job: &Job) -> bool {
-        job.tenant == *self.tenant
+        let created_at = job.times.created_at;
+        let is_of = match self.of {
+            JobsOf::Tenant(tenant) => job.tenant == *tenant,
+            JobsOf::Day(day) => created_at.day() == day.day(),
+        };
+        is_of
+            && self.created.contains(created_at)
             && !job.is_deleted()
             && self.status.is_none_or(|status| job.status == status)
             && self.job_type.is_none_or(|job_type| job.job_type == job_type)
@@ -51,7 +88,7 @@ impl JobsQuery<'_> {
     }
 }
 
-/// A page of a tenant's jobs, newest first.
+/// A page of a list of jobs, newest first.
 #[derive(Clone, PartialEq, Debug)]
 pub struct JobsPage {
     /// The jobs in their current state.

@@ -17,7 +17,10 @@ mod jobs;
 mod ledger;
 mod limits;
 mod listing;
+mod operator_log;
+mod pauses;
 mod presets;
+mod queue_statistics;
 mod queues;
 mod record_reader;
 mod record_versions;
@@ -42,8 +45,11 @@ pub use job_types::{JobTypes, PingRecord, TypeDeletion, TypeWrite};
 pub use jobs::{Definition, Detected, JobStore, Upload};
 pub use ledger::{ChunkState, JobProgress, Ledger, Removal, ResendCount, UploadRelease};
 pub use limits::{CallCount, CallWindow, QuotaExceeded, TenantCounts, TenantLimits};
-pub use listing::{JobPosition, JobsPage, JobsQuery, Page};
+pub use listing::{CreatedRange, JobPosition, JobsOf, JobsPage, JobsQuery, Page};
+pub use operator_log::OperatorLog;
+pub use pauses::{PauseOutcome, PauseRecords, Pauses};
 pub use presets::Presets;
+pub use queue_statistics::{MessageCounts, QueueAges, QueueCounts, StackQueue};
 pub use queues::{InFlight, PingQueue, QueueDepth, Queues, Visibility};
 pub use record_reader::{KeyPage, KeyWalk, KnownRecords, RecordReader};
 pub use record_versions::{KnownVersions, Overwrite, RecordVersions, Revert};
@@ -63,6 +69,7 @@ pub trait Store:
     + ParkedChunks
     + HandlerStates
     + Presets
+    + Pauses
     + DeliveryRecords
     + Events
     + Webhooks
@@ -77,6 +84,7 @@ impl<T> Store for T where
         + ParkedChunks
         + HandlerStates
         + Presets
+        + Pauses
         + DeliveryRecords
         + Events
         + Webhooks

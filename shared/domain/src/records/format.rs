@@ -19,6 +19,8 @@ pub enum Format {
 /// Extensions of compressed files, before which the format's own one stands.
 const COMPRESSED_EXTENSIONS: [&str; 3] = ["gz", "zst", "zip"];
 
+const WORKBOOK_EXTENSIONS: [&str; 3] = ["xlsx", "xlsm", "xls"];
+
 const JSON_LINES_EXTENSIONS: [&str; 2] = ["jsonl", "ndjson"];
 
 /// Content types of JSON Lines. None is registered, so all that are in use are accepted.
@@ -49,6 +51,13 @@ impl Format {
     }
 }
 
+/// Returns true if a file's name announces that its size is that of compressed data: an archive, or a workbook. The
+/// bytes are not read.
+pub fn is_compressed_name(file_name: &str) -> bool {
+    let (_, extension) = parts(file_name);
+    is_one_of(extension, &COMPRESSED_EXTENSIONS) || is_one_of(extension, &WORKBOOK_EXTENSIONS)
+}
+
 /// Returns a name without its extension, and the extension.
 fn parts(file_name: &str) -> (&str, &str) {
     file_name.rsplit_once('.').unwrap_or((file_name, ""))
@@ -60,7 +69,22 @@ fn is_one_of(word: &str, list: &[&str]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::Format;
+    use super::{Format, is_compressed_name};
+
+    #[test]
+    fn archives_and_workbooks_are_known_by_their_names() {
+        for (name, expected) in [
+            ("people.csv.gz", true),
+            ("PEOPLE.JSONL.ZST", true),
+            ("people.zip", true),
+            ("People.XLSX", true),
+            ("people.csv", false),
+            ("gz", false),
+            ("", false),
+        ] {
+            assert_eq!(is_compressed_name(name), expected, "{name}");
+        }
+    }
 
     #[test]
     fn the_format_follows_from_name_or_content_type() {

@@ -35,7 +35,7 @@ pub use self::cutter::{Cutter, csv_records, records};
 pub use self::dialect::{Delimiter, Dialect, Quote};
 pub use self::encoding::{TextEncoding, UnknownEncoding};
 pub use self::form::Form;
-pub use self::format::Format;
+pub use self::format::{Format, is_compressed_name};
 pub use self::given_sheet::GivenSheet;
 pub use self::reading::{GivenReading, Reading};
 pub use self::sniff::{Encoding, Extent, FileKind, Sniffed, TextKind, UnreadableFile, check_utf8, sniff};

@@ -142,6 +142,11 @@ impl Breaker {
         self.open
     }
 
+    /// Returns the time of the first fault since the last answer.
+    pub fn unanswered_since(&self) -> Option<Timestamp> {
+        self.unanswered_since
+    }
+
     /// Decides whether a call can begin. After an outage of `max_outage`, trials follow each other in the first interval
     /// again, so that items are given up only because of a recent ping, and a handler that is back is noticed.
     pub fn before_call(&self, now: Timestamp, max_outage: Duration) -> BeforeCall {

@@ -22,6 +22,8 @@ pub enum WaitReason {
     RateLimit,
     /// Other chunks of the job type use its concurrency limit.
     ConcurrencyLimit,
+    /// An operator has paused the job type or the tenant.
+    Paused,
 }
 
 /// What a job waits for.

@@ -11,7 +11,8 @@ use crate::world::World;
 /// Commits the processed items. Returns the next step; `None` if the message is acknowledged.
 pub(crate) fn commit(protocol: &Protocol, world: &mut World, chunk: ChunkId, attempt: &Attempt) -> Option<Step> {
     let (from, to) = (attempt.from.clone(), attempt.to.clone());
-    let commit = Commit { chunk: chunk.chunk, from, to, counts: attempt.counts, at: world.now() };
+    let commit =
+        Commit { chunk: chunk.chunk, from, to, counts: attempt.counts, usage: Default::default(), at: world.now() };
     let group = &mut world.groups[chunk.group as usize];
     let outcome = outcome(protocol.flaw, group, commit);
     if matches!(outcome, CommitOutcome::Committed(_)) {

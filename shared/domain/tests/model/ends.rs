@@ -10,6 +10,7 @@ use stateright::Model;
 
 use crate::checked::without_layer;
 use crate::item::Nature::*;
+use crate::properties::pauses;
 use crate::protocol::Protocol;
 use crate::record::Bounds;
 use crate::world::World;
@@ -43,7 +44,7 @@ fn walk(protocol: &Protocol) -> usize {
             }
             walked.insert(id, Walk::OnPath);
             let after = protocol.next_states(&world);
-            let waits = !protocol.sweeper && world.record.losses > 0;
+            let waits = !protocol.sweeper && (world.record.losses > 0 || pauses(protocol, &world) > 0);
             assert!(
                 !after.is_empty() || world.job.status.is_final() || waits,
                 "idle without a final status: {world:?}"
@@ -73,6 +74,14 @@ fn no_state_recurs_with_a_retry_or_a_dead_letter() {
     ends("ends, retry", Protocol { bounds: retries, runs: [1, 1, 1], ..Protocol::new(file) });
     let file = vec![vec![vec![Busy(1), Correction]]];
     ends("ends, replay", Protocol { bounds: dead_letters, sweeper: true, ..Protocol::new(file) });
+}
+
+/// A pause ends by itself: the last state of no path is one of a pause.
+#[test]
+fn no_state_recurs_with_a_pause() {
+    let bounds = Bounds { pauses: 2, losses: 1, stops: 1, ..Bounds::default() };
+    let file = vec![vec![vec![Good]]];
+    ends("ends, pauses", Protocol { bounds, sweeper: true, runs: [1, 1, 1], ..Protocol::new(file) });
 }
 
 /// Checks termination. No condition is removed here, because the walk may not end without one.

@@ -24,6 +24,7 @@ const NOTHING: Bounds = Bounds {
     selections: 0,
     replays: 0,
     reads: 0,
+    pauses: 0,
 };
 const A_CRASH: Bounds = Bounds { crashes: 1, ..NOTHING };
 const A_DUPLICATE: Bounds = Bounds { duplicates: 1, ..NOTHING };
@@ -212,4 +213,41 @@ fn a_retry_for_one_reason_of_all_failed_items_processes_items_with_another_reaso
     let file = vec![vec![vec![Correction, Fickle]]];
     let protocol = broken(Flaw::ReplayRunsAll, Bounds { selections: 1, ..NOTHING });
     caught("retry-runs-all", "items outside a replay stay failed", Protocol { file, ..protocol });
+}
+
+/// Creates the protocol with the sweeper, this flaw, and one function of each kind.
+fn paused(flaw: Flaw, bounds: Bounds) -> Protocol {
+    Protocol { sweeper: true, runs: [1, 1, 1], ..broken(flaw, bounds) }
+}
+
+#[test]
+fn a_worker_that_ignores_a_pause_starts_items() {
+    let bounds = Bounds { pauses: 1, ..NOTHING };
+    let property = "no item starts once every worker sees the pause";
+    caught("pause-ignored-by-worker", property, paused(Flaw::PauseIgnoredByWorker, bounds));
+}
+
+#[test]
+fn a_sweeper_that_ignores_a_pause_pushes_what_is_held_again_and_again() {
+    let bounds = Bounds { pauses: 1, ..NOTHING };
+    caught("pause-ignored-by-sweeper", "no sweep is unnecessary", paused(Flaw::PauseIgnoredBySweeper, bounds));
+}
+
+const LOST: &str = "work is given up only if a message was lost";
+const PAUSES: Bounds = Bounds { pauses: 3, ..NOTHING };
+
+#[test]
+fn without_the_reset_a_chunk_is_given_up_after_pauses_alone() {
+    caught("held-chunk-counts", LOST, paused(Flaw::HeldChunkCounts, PAUSES));
+}
+
+#[test]
+fn without_the_reset_a_split_is_given_up_after_pauses_alone() {
+    caught("held-split-counts", LOST, paused(Flaw::HeldSplitCounts, Bounds { deadlines: 1, ..PAUSES }));
+}
+
+/// The message of a push is received before the push is counted, so the count has changed before it is reset.
+#[test]
+fn with_a_reset_of_an_unchanged_count_alone_a_chunk_is_given_up_after_pauses_alone() {
+    caught("reset-only-if-unchanged", LOST, paused(Flaw::ResetOnlyIfUnchanged, PAUSES));
 }

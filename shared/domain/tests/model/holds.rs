@@ -268,3 +268,32 @@ fn functions_hand_over_before_their_timeout() {
     let bounds = Bounds { deadlines: 2, duplicates: 1, crashes: 1, ..Bounds::default() };
     holds_at_large("hand-over, crash", Protocol { bounds, ..small });
 }
+
+#[test]
+fn an_operator_pauses_the_job_and_every_item_is_still_counted_once() {
+    let sights = &["completed after a pause and a push", "a later attempt continues from a cursor"];
+    let bounds = Bounds { pauses: 1, crashes: 1, duplicates: 1, ..Bounds::default() };
+    let file = vec![vec![vec![Good, Bad]]];
+    let small = Protocol { bounds, sights, checkpoint: 1, sweeper: true, ..Protocol::new(file) };
+    holds("pause", small.clone());
+    let bounds = Bounds { pauses: 2, stops: 1, lost_replies: 1, ..small.bounds.clone() };
+    holds_at_large("pauses, stop, lost reply", Protocol { bounds, ..small });
+}
+
+#[test]
+fn pauses_alone_do_not_use_up_the_pushes_of_the_sweeper() {
+    let sights = &["completed after a pause and a push", "a held message resets a later count"];
+    let bounds = Bounds { pauses: 3, deadlines: 1, ..Bounds::default() };
+    let file = vec![vec![vec![Good], vec![Bad]]];
+    let small = Protocol { bounds, sights, sweeper: true, runs: [1, 1, 1], ..Protocol::new(file) };
+    holds("pauses", small.clone());
+    holds_at_large("pauses, two workers", Protocol { runs: [1, 2, 1], ..small });
+}
+
+#[test]
+fn a_message_that_is_lost_again_and_again_is_given_up_despite_a_pause() {
+    let sights = &["work is given up after its pushes", "completed after a pause and a push"];
+    let bounds = Bounds { pauses: 1, losses: 3, ..Bounds::default() };
+    let protocol = Protocol { bounds, sights, sweeper: true, ..Protocol::new(vec![vec![vec![Good]]]) };
+    holds("pause, losses", protocol);
+}

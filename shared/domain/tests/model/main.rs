@@ -11,7 +11,7 @@
 //! | `world`, `step`, `record` | one state: stored, in flight, running; the bounds and the history of a path |
 //! | `model` | the possible next actions and their effects; start, progress and crash of a function |
 //! | `splitter`, `worker`, `commit`, `completion`, `sweeper` | the step machines and their writes |
-//! | `client` | requests of clients and operators |
+//! | `client`, `pauses` | requests of clients and operators; pauses, and the functions that see them |
 //! | `report`, `properties` | expected counts; the invariants; the states that must be reached |
 //! | `holds`, `ends`, `walks` | the tests: every state and every long random walk is sound, every run is finite |
 //! | `flaws`, `layers` | flaws that must be found; redundant mechanisms whose removal only costs speed |
@@ -33,6 +33,7 @@ mod holds;
 mod item;
 mod layers;
 mod model;
+mod pauses;
 mod previous;
 mod previous_steps;
 mod properties;

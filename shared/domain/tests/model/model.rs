@@ -12,7 +12,7 @@ use crate::protocol::{Flaw, Protocol};
 use crate::record::Record;
 use crate::step::{Action, ApiSend, Cut, Message, Mode, Redelivery, Run, Step};
 use crate::world::World;
-use crate::{client, completion, splitter, sweeper, worker};
+use crate::{client, completion, pauses, splitter, sweeper, worker};
 
 impl Model for Protocol {
     type State = World;
@@ -29,6 +29,8 @@ impl Model for Protocol {
             dead: Default::default(),
             sent: Default::default(),
             runs: vec![],
+            uncounted: vec![],
+            pauses: Default::default(),
             reading: None,
             left: self.bounds.clone(),
             record: Record::default(),
@@ -38,12 +40,14 @@ impl Model for Protocol {
     }
 
     fn actions(&self, world: &World, actions: &mut Vec<Action>) {
-        if let Some(i) = world.runs.iter().position(is_local) {
+        if let Some(i) = world.runs.iter().position(|run| is_local(self, run)) {
             return next_actions(self, world, i, actions);
         }
         for message in world.queue.keys().copied().filter(|m| is_free(self, world, *m)) {
-            let choices = worker::first_choices(self, world, message);
+            let ways = pauses::ways_to_start(self, world, message);
+            let choices = if ways.can_begin { worker::first_choices(self, world, message) } else { 0 };
             actions.extend((0..choices).map(|choice| Action::Take { message, choice }));
+            actions.extend(ways.can_hold.then_some(Action::Hold { message }));
         }
         (0..world.runs.len()).for_each(|i| run_actions(self, world, i, actions));
         let can_lose = world.left.losses > 0;
@@ -58,9 +62,13 @@ impl Model for Protocol {
             (retriable, Action::Retry { send: ApiSend::Sent }),
             (retriable && can_lose, Action::Retry { send: ApiSend::Lost }),
             (client::may_select(world), Action::RetryForOneReason),
-            (self.sweeper && world.is_idle() && !world.job.status.is_final(), Action::Sweep),
+            (sweeper::may_sweep(self, world), Action::Sweep),
             (world.left.reads > 0 && world.reading.is_none(), Action::ReadGroups),
             (world.reading.is_some(), Action::ReadJob),
+            (!world.uncounted.is_empty(), Action::CountPush),
+            (pauses::may_pause(world), Action::Pause),
+            (world.pauses.in_force && !world.job.status.is_final(), Action::Resume),
+            (world.pauses.has_old_views && !world.job.status.is_final(), Action::ForgetViews),
         ] {
             actions.extend(allowed.then_some(action));
         }
@@ -71,6 +79,7 @@ impl Model for Protocol {
         match action {
             Action::Take { message, choice } => {
                 world.take(message);
+                pauses::note_items(&mut world, message);
                 let step = start(self, &mut world, message, choice);
                 world.runs.extend(step.map(|step| Run { message, step, gives_up: false }));
             }
@@ -90,6 +99,15 @@ impl Model for Protocol {
             Action::Sweep => sweeper::sweep(self, &mut world),
             Action::ReadGroups => world.reading = Some(world.groups.clone()),
             Action::ReadJob => client::answer(self, &mut world),
+            Action::Hold { message } => {
+                world.take(message);
+                pauses::hold(self, &mut world, message);
+            }
+            Action::HoldRun { run } => drop(world.runs.remove(run)),
+            Action::CountPush => sweeper::count_push(&mut world),
+            Action::Pause => pauses::pause(&mut world),
+            Action::Resume => pauses::resume(&mut world),
+            Action::ForgetViews => world.pauses.has_old_views = false,
         }
         world.sort_runs();
         if self.flaw != Flaw::UnvouchedFiles {
@@ -123,9 +141,12 @@ fn is_free(protocol: &Protocol, world: &World, message: Message) -> bool {
 }
 
 /// Returns true if the next step neither reads nor writes shared state, so that its order among the others' is
-/// irrelevant.
-fn is_local(run: &Run) -> bool {
-    matches!(run.step, Step::Continue(_) | Step::Lost)
+/// irrelevant. A worker that continues looks at the pauses.
+fn is_local(protocol: &Protocol, run: &Run) -> bool {
+    match run.step {
+        Step::Continue(_) => run.gives_up || protocol.bounds.pauses == 0,
+        _ => run.step == Step::Lost,
+    }
 }
 
 /// Returns the possible outcomes of the next step of the run at index `i`.
@@ -133,7 +154,9 @@ fn next_actions(protocol: &Protocol, world: &World, i: usize, actions: &mut Vec<
     let run = &world.runs[i];
     let choices = match (&run.step, run.message) {
         (Step::Continue(from), Message::Chunk(chunk)) if !run.gives_up => {
-            worker::choices(protocol, world, chunk, Some(from))
+            let ways = pauses::ways_of_worker(protocol, world);
+            actions.extend(ways.can_hold.then_some(Action::HoldRun { run: i }));
+            if ways.can_begin { worker::choices(protocol, world, chunk, Some(from)) } else { 0 }
         }
         _ => 1,
     };
@@ -147,7 +170,7 @@ fn next_actions(protocol: &Protocol, world: &World, i: usize, actions: &mut Vec<
 fn run_actions(protocol: &Protocol, world: &World, i: usize, actions: &mut Vec<Action>) {
     let (run, left) = (&world.runs[i], &world.left);
     next_actions(protocol, world, i, actions);
-    let writes = matches!(run.step, Step::Commit(_) | Step::Advance { .. } | Step::Finish { .. });
+    let writes = matches!(run.step, Step::Commit(_) | Step::Advance { .. } | Step::Finish { .. } | Step::OnHold { .. });
     let has_message = !run.gives_up;
     for (allowed, action) in [
         (left.lost_replies > 0 && writes, Action::LoseReply { run: i }),
@@ -172,6 +195,9 @@ fn start(protocol: &Protocol, world: &mut World, message: Message, choice: usize
 /// Does the next step of the run at index `i`; the run ends when it acknowledges its message.
 fn advance(protocol: &Protocol, world: &mut World, i: usize, choice: usize) {
     let run = world.runs.remove(i);
+    if matches!(run.step, Step::Continue(_)) && !run.gives_up {
+        pauses::note_items(world, run.message);
+    }
     let mode = if run.gives_up { Mode::GiveUp } else { Mode::Work { choice } };
     let step = match run.message {
         Message::Create(generation) => splitter::next(protocol, world, generation, &run.step),

@@ -13,14 +13,14 @@ use crate::item::{ItemEnd, Report};
 use crate::protocol::{Flaw, Protocol};
 use crate::record::Record;
 use crate::report;
-use crate::step::{Message, Step, View};
+use crate::step::{Message, Run, Step, View};
 use crate::world::World;
 
 /// A predicate over a state.
 pub(crate) type Condition = fn(&Protocol, &World) -> bool;
 
 /// Properties that hold in every state.
-pub(crate) const INVARIANTS: [(&str, Condition); 13] = [
+pub(crate) const INVARIANTS: [(&str, Condition); 15] = [
     ("counts equal the cursors and work files", counts_are_true),
     ("answers add up and never fall", answers_never_fall),
     ("completed means that every item ended", completed_is_whole),
@@ -34,6 +34,8 @@ pub(crate) const INVARIANTS: [(&str, Condition); 13] = [
     ("no earlier generation changes", |_, world| world.record.history.is_none_or(|was| was == world.history())),
     ("items outside a replay stay failed", left_out_stays_failed),
     ("the results hold the output of each success once", results_are_exact),
+    ("no item starts once every worker sees the pause", |_, world| !world.record.started_while_held),
+    ("work is given up only if a message was lost", |_, world| !world.record.gave_up || world.record.losses > 0),
 ];
 
 fn counts_are_true(protocol: &Protocol, world: &World) -> bool {
@@ -82,16 +84,22 @@ fn results_are_exact(protocol: &Protocol, world: &World) -> bool {
     found.into_iter().map(|(item, token)| (item, Some(token))).eq(expected)
 }
 
-/// Without the sweeper, a job that waits for a lost message waits indefinitely.
+/// Without the sweeper, a job that waits for a lost or held message waits indefinitely.
 fn idle_is_final(protocol: &Protocol, world: &World) -> bool {
-    !world.is_idle() || world.job.status.is_final() || protocol.sweeper || world.record.losses > 0
+    let waits = world.record.losses > 0 || pauses(protocol, world) > 0;
+    !world.is_idle() || world.job.status.is_final() || protocol.sweeper || waits
 }
 
-/// Only a lost message requires a sweep. With the flaw `WorkerAlone`, a crash requires one too.
+/// Returns the number of pauses so far.
+pub(crate) fn pauses(protocol: &Protocol, world: &World) -> u8 {
+    protocol.bounds.pauses - world.left.pauses
+}
+
+/// Only a lost message and a pause require a sweep each. With the flaw `WorkerAlone`, a crash requires one too.
 fn sweeps_are_needed(protocol: &Protocol, world: &World) -> bool {
     let Record { sweeps, losses, .. } = world.record;
     let crashes = protocol.bounds.crashes - world.left.crashes;
-    sweeps <= losses + if protocol.flaw == Flaw::WorkerAlone { crashes } else { 0 }
+    sweeps <= losses + pauses(protocol, world) + if protocol.flaw == Flaw::WorkerAlone { crashes } else { 0 }
 }
 
 fn closed_counts_are_unchanged(_: &Protocol, world: &World) -> bool {
@@ -109,7 +117,7 @@ fn left_out_stays_failed(protocol: &Protocol, world: &World) -> bool {
 }
 
 /// The sights by name, each a predicate over a state.
-pub(crate) const SIGHTS: [(&str, Condition); 21] = [
+pub(crate) const SIGHTS: [(&str, Condition); 24] = [
     ("an attempt loses its commit", |_, world| world.runs.iter().any(|run| run.step == Step::Lost)),
     ("a worker finds its own write after a lost reply", own_write_found),
     ("a later attempt continues from a cursor", later_attempt),
@@ -137,6 +145,9 @@ pub(crate) const SIGHTS: [(&str, Condition); 21] = [
     ("a zombie worker outlives its generation", zombie_worker),
     ("a zombie splitter outlives its generation", zombie_splitter),
     ("a zombie completion outlives its generation", zombie_completion),
+    ("completed after a pause and a push", |p, w| is(w, Status::Completed) && pauses(p, w) > 0 && w.record.sweeps > 0),
+    ("a held message resets a later count", |_, w| w.runs.iter().any(|run| is_late_reset(w, run))),
+    ("work is given up after its pushes", |_, world| is(world, Status::Completed) && world.record.gave_up),
 ];
 
 fn own_write_found(_: &Protocol, world: &World) -> bool {
@@ -183,6 +194,14 @@ fn zombie_splitter(_: &Protocol, world: &World) -> bool {
 fn zombie_completion(_: &Protocol, world: &World) -> bool {
     let late = |view: &View| view.generation < world.job.generation;
     world.runs.iter().any(|run| matches!(&run.step, Step::Finish { view, .. } if late(view)))
+}
+
+fn is_late_reset(world: &World, run: &Run) -> bool {
+    let stored = match run.message {
+        Message::Chunk(chunk) => world.groups[chunk.group as usize].resends,
+        Message::Create(_) | Message::Complete(_) => world.job.resends,
+    };
+    matches!(run.step, Step::OnHold { seen } if seen < stored)
 }
 
 fn is(world: &World, status: Status) -> bool {

@@ -99,6 +99,11 @@ impl Protocol {
         self.file.iter().flatten().map(Vec::len).sum()
     }
 
+    /// Returns true if the sweeper counts its pushes, and gives up work after some.
+    pub(crate) fn counts_pushes(&self) -> bool {
+        self.bounds.pauses > 0
+    }
+
     /// Sends a control message. Deduplication drops it if it was sent at this position before.
     pub(crate) fn send_fifo(&self, world: &mut World, message: Message, position: u32) {
         if self.deduplication { world.send_once(message, position) } else { world.send(message) }
@@ -172,6 +177,16 @@ pub(crate) enum Flaw {
     ReplayRunsAll,
     /// A retry also replans items that have succeeded.
     ReplansAll,
+    /// A worker does not look at the pauses.
+    PauseIgnoredByWorker,
+    /// The sweeper pushes a job that a pause holds.
+    PauseIgnoredBySweeper,
+    /// A worker that holds a chunk does not reset the count of its group's pushes.
+    HeldChunkCounts,
+    /// A splitter that holds its message does not reset the count of the job's pushes.
+    HeldSplitCounts,
+    /// The count of pushes is reset only if it is as it was read.
+    ResetOnlyIfUnchanged,
 }
 
 /// The conditions that the model has, by the names under which they are removed. The others concern only the stored

@@ -43,6 +43,10 @@ pub(crate) struct Record {
     pub(crate) losses: u8,
     /// Number of times that the sweeper had to send a message.
     pub(crate) sweeps: u8,
+    /// True if a worker passed items to a handler although every function saw a pause.
+    pub(crate) started_while_held: bool,
+    /// True if the sweeper gave up work because its pushes had no effect.
+    pub(crate) gave_up: bool,
 }
 
 /// Faults, and requests of clients and operators, that may still occur.
@@ -70,4 +74,6 @@ pub(crate) struct Bounds {
     pub(crate) replays: u8,
     /// Status calls.
     pub(crate) reads: u8,
+    /// Pauses by an operator. The sweeper counts its pushes only if there may be any.
+    pub(crate) pauses: u8,
 }

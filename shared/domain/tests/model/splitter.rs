@@ -25,6 +25,7 @@ use longshore_domain::job::{Job, RetryState, Selection, SplitState, Stage, Trans
 use longshore_domain::outcome::Rejection;
 
 use crate::item::{File, Mark};
+use crate::pauses;
 use crate::protocol::{Flaw, ITEM_BYTES, Protocol, chunk_plan, place, split_offset};
 use crate::report::{chain, items_of_round};
 use crate::step::{Cut, Message, Replan, Step};
@@ -70,6 +71,10 @@ pub(crate) fn next(protocol: &Protocol, world: &mut World, generation: u32, step
         }
         Step::Announce(generation) => {
             protocol.send_fifo(world, Message::Complete(generation), 0);
+            None
+        }
+        Step::OnHold { seen } => {
+            pauses::reset(protocol, world, Message::Create(generation), seen);
             None
         }
         _ => None,
@@ -231,7 +236,8 @@ fn replan(
     }
     let upto = ChunkId { group: source.group, chunk: source.chunk + 1 };
     let (manifest, replanned) = (Manifest { group, chunks }, replanned.into_iter().collect());
-    (GroupPlan { generation, manifest, replanned, step: SplitStep::Replanned { from, upto }, reading: None }, items)
+    let step = SplitStep::Replanned { from, upto };
+    (GroupPlan { generation, manifest, replanned, step, reading: None, walk_reads: 0 }, items)
 }
 
 fn write_file(world: &mut World, chunk: ChunkId, entries: Vec<(u8, Mark)>) -> Replanned {

@@ -150,7 +150,7 @@ fn end(state: &mut State) {
     state.import.stop(generation, &Stop::canceled(at));
     let totals = Counts { succeeded: 1, failed: 0, skipped: 0 };
     let (report, error) = (None, None);
-    state.import.finish(&Finish { generation, status: Status::Canceled, totals, report, error, at });
+    state.import.finish(&Finish { generation, status: Status::Canceled, totals, report, error, charge: None, at });
     state.late = true;
 }
 

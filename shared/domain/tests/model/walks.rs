@@ -57,10 +57,12 @@ fn configuration(rng: &mut Rng) -> Protocol {
         replays: few(),
         selections: few(),
         reads: few(),
+        pauses: 0,
     };
     let runs = [1 + rng.below(2), 1 + rng.below(4), 1 + rng.below(2)];
     let checkpoint = 1 + rng.below(4);
     let (outputs, walk) = (rng.below(2) == 0, rng.below(3) == 0);
+    let bounds = Bounds { pauses: rng.up_to(3), ..bounds };
     Protocol { bounds, walk, outputs, runs, checkpoint, sweeper: true, ..Protocol::new(file) }
 }
 

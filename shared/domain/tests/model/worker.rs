@@ -12,6 +12,7 @@ use longshore_domain::outcome::Counts;
 
 use crate::commit::commit;
 use crate::item::{File, Mark, Output};
+use crate::pauses;
 use crate::protocol::{Flaw, Protocol};
 use crate::report::{chain, items_of_round};
 use crate::step::{Attempt, Message, Mode, Step};
@@ -82,6 +83,10 @@ pub(crate) fn next(protocol: &Protocol, world: &mut World, chunk: ChunkId, step:
         Step::RollUp => roll_up(protocol, world, chunk.group),
         Step::Announce(generation) => {
             protocol.send_fifo(world, Message::Complete(*generation), 0);
+            None
+        }
+        Step::OnHold { seen } => {
+            pauses::reset(protocol, world, Message::Chunk(chunk), *seen);
             None
         }
         _ => None,

@@ -13,8 +13,10 @@ use longshore_domain::job::{Job, Status};
 use longshore_domain::timestamp::Timestamp;
 
 use crate::item::{File, Report};
+use crate::pauses::Pauses;
 use crate::record::{Bounds, Record};
 use crate::step::{Message, Run, Step};
+use crate::sweeper::Push;
 
 /// One state.
 #[derive(Clone, PartialEq, Debug)]
@@ -32,6 +34,9 @@ pub(crate) struct World {
     /// Used deduplication ids: messages and their positions.
     pub(crate) sent: BTreeSet<(Message, u32)>,
     pub(crate) runs: Vec<Run>,
+    /// Pushes that the sweeper has sent and not counted yet.
+    pub(crate) uncounted: Vec<Push>,
+    pub(crate) pauses: Pauses,
     /// Groups that a status call has read, before it reads the job.
     pub(crate) reading: Option<Vec<Group>>,
     pub(crate) left: Bounds,
@@ -41,13 +46,13 @@ pub(crate) struct World {
 impl Hash for World {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.hash_readable(state);
-        self.groups.iter().for_each(|g| g.open.hash(state));
+        self.groups.iter().for_each(|g| (g.open, g.resends).hash(state));
         self.files.hash(state);
         self.reports.hash(state);
         (&self.manifests, &self.queue, &self.dead, &self.sent, &self.runs).hash(state);
         self.reading.iter().flatten().for_each(|g| hash_group(g, state));
         self.reading.is_some().hash(state);
-        (&self.left, &self.record).hash(state);
+        (&self.left, &self.record, &self.uncounted, &self.pauses).hash(state);
     }
 }
 

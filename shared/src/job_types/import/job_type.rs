@@ -103,6 +103,10 @@ impl<R: RecordStore + RecordVersions, F: Files + 'static> JobType for Import<R, 
         ImportOptions::deserialize(options).is_ok_and(|options| options.check_undoable().is_ok())
     }
 
+    fn writes_records(options: &Value) -> bool {
+        ImportOptions::deserialize(options).is_ok_and(|options| options.mode != Mode::Validate)
+    }
+
     fn tolerance(&self, options: &ImportOptions) -> Tolerance {
         options.tolerance()
     }

@@ -180,7 +180,7 @@ impl ImportOptions {
 
     /// Returns the number of failed rows that the job tolerates.
     pub fn tolerance(&self) -> Tolerance {
-        Tolerance { max_failed: self.max_failed, max_failed_percent: self.max_failed_percent }
+        Tolerance { max_failed: self.max_failed, max_failed_percent: self.max_failed_percent, ..Tolerance::default() }
     }
 
     /// Returns the dataset of the job's tenant.

@@ -32,8 +32,7 @@ pub(super) struct DailyBytes<'a> {
 
 impl DailyBytes<'_> {
     fn key(&self) -> Key {
-        let at = self.at.to_rfc3339();
-        Key::daily_bytes(self.tenant, self.counter, at.split('T').next().unwrap_or_default())
+        Key::daily_bytes(self.tenant, self.counter, &self.at.date())
     }
 }
 

@@ -1,8 +1,10 @@
-//! Groups and manifests as items. A group stays below 1,024 bytes, so that each commit costs one write unit.
+//! Groups and manifests as items. A group stays below 1,024 bytes, so that each commit costs one write unit. Its billed
+//! units have short names for this reason.
 
 use std::collections::{BTreeMap, HashMap};
 
 use aws_sdk_dynamodb::types::AttributeValue;
+use longshore_domain::cost::ChunkUsage;
 use longshore_domain::cursor::Cursor;
 use longshore_domain::group::{ChunkPlan, Group, Manifest};
 use longshore_domain::ids::JobId;
@@ -20,6 +22,21 @@ type StoredPlan = (u64, u32, u64, u64, bool);
 
 /// The item files of the chunks of a manifest, in order; absent if no chunk has one.
 const KEYS: &str = "keys";
+
+/// Names of the billed units of a group, in the order of [`units`]. Absent from groups of an earlier version.
+pub(super) const UNITS: [&str; 5] = ["ms", "dl", "wu", "ru", "pu"];
+
+/// Returns billed units: milliseconds times GB, deliveries, write units, read units and puts.
+pub(super) fn units(usage: &ChunkUsage) -> [u64; 5] {
+    let ChunkUsage { gb_ms, deliveries, writes, reads, object_writes } = *usage;
+    [gb_ms, deliveries, writes, reads, object_writes]
+}
+
+fn usage(item: &Item) -> ChunkUsage {
+    let [gb_ms, deliveries, writes, reads, object_writes] =
+        UNITS.map(|name| read_number(item, name).unwrap_or_default());
+    ChunkUsage { gb_ms, deliveries, writes, reads, object_writes }
+}
 
 /// Returns the item of a group.
 pub(super) fn to_item(id: JobId, group: &Group, expires_at: i64) -> Item {
@@ -40,6 +57,8 @@ pub(super) fn to_item(id: JobId, group: &Group, expires_at: i64) -> Item {
         ]
         .map(|(name, value)| (name.to_owned(), value)),
     );
+    let used = UNITS.into_iter().zip(units(&group.usage)).filter(|(_, units)| *units > 0);
+    item.extend(used.map(|(name, units)| (name.to_owned(), number(units))));
     if group.open {
         item.insert("open".into(), AttributeValue::Bool(true));
     }
@@ -59,6 +78,7 @@ pub(super) fn from_item(item: &Item) -> Result<Group, ItemError> {
             failed: read_number(item, "failed")?,
             skipped: read_number(item, "skipped")?,
         },
+        usage: usage(item),
         open: item.contains_key("open"),
         cursors: cursors(item).ok_or(ItemError::Attribute("cur"))?,
         progressed_at,
@@ -108,10 +128,12 @@ pub(super) fn manifest_from_item(group: u32, item: &Item) -> Result<CommittedGro
 mod tests {
     use longshore_domain::group::CHUNKS_PER_GROUP;
 
+    use super::super::item::size;
     use super::*;
 
     /// The longest possible cursor: tens of rounds never happen, a chunk has fewer than a million items, a nonce has
-    /// eight characters, and an attempt commits about once a second of its 15 minutes.
+    /// eight characters, and an attempt commits about once a second of its 15 minutes. A round that the sweeper sends
+    /// has not begun, so its position and its number of deferred items are 0, which is shorter.
     fn longest_cursor() -> Cursor {
         Cursor {
             round: 9,
@@ -121,7 +143,7 @@ mod tests {
             deferred: 99_999,
             due: Some(Timestamp(9_999_999_999_000)),
             finished: false,
-            by_sweeper: true,
+            by_sweeper: false,
         }
     }
 
@@ -129,25 +151,21 @@ mod tests {
         let cursors = (0..CHUNKS_PER_GROUP as u32).map(|chunk| (chunk, longest_cursor())).collect();
         let counts = Counts { succeeded: 1_600_000, failed: 1_600_000, skipped: 1_600_000 };
         let group = Group::new(99_999, 4_800_000, 16 << 24, Timestamp(1_700_000_000_123));
-        Group { counts, cursors, resends: 3, ..group }
-    }
-
-    /// Returns a value's size by DynamoDB's rules: names and strings in UTF-8 bytes; a number one byte per two digits
-    /// and one more; a Boolean one; a map three and one more per entry.
-    fn size(value: &AttributeValue) -> usize {
-        match value {
-            AttributeValue::S(text) => text.len(),
-            AttributeValue::N(digits) => digits.len().div_ceil(2) + 1,
-            AttributeValue::Bool(_) => 1,
-            AttributeValue::M(map) => 3 + map.iter().map(|(name, value)| 1 + name.len() + size(value)).sum::<usize>(),
-            other => panic!("a group has no {other:?}"),
-        }
+        // Sixteen workers for a day; each item is a record of 4 KB.
+        let usage = ChunkUsage {
+            gb_ms: 999_999_999,
+            deliveries: 9_999,
+            writes: 19_999_999,
+            reads: 9_999_999,
+            object_writes: 99_999,
+        };
+        Group { counts, cursors, usage, resends: 3, ..group }
     }
 
     #[test]
     fn a_group_with_the_longest_cursors_takes_one_write_unit() {
         let item = to_item(JobId::generate(), &full_group(), 1_700_000_000);
-        let bytes: usize = item.iter().map(|(name, value)| name.len() + size(value)).sum();
+        let bytes = size(&item);
         assert!(bytes <= 1024, "{bytes} bytes");
         assert!(bytes > 900, "{bytes} bytes: there is room for more chunks");
     }

@@ -60,3 +60,22 @@ pub(super) fn read_number<T: std::str::FromStr>(item: &Item, name: &'static str)
 pub(super) fn read_text<'a>(item: &'a Item, name: &'static str) -> Result<&'a str, ItemError> {
     item.get(name).and_then(|value| value.as_s().ok()).map(String::as_str).ok_or(ItemError::Attribute(name))
 }
+
+/// Returns an item's size by DynamoDB's rules: names and strings in UTF-8 bytes; a number one byte per two digits and
+/// one more; a Boolean one; a list, a map or a set three, and one more per entry.
+#[cfg(test)]
+pub(super) fn size(item: &Item) -> usize {
+    fn of_value(value: &AttributeValue) -> usize {
+        match value {
+            AttributeValue::S(text) => text.len(),
+            AttributeValue::N(digits) => digits.len().div_ceil(2) + 1,
+            AttributeValue::Bool(_) | AttributeValue::Null(_) => 1,
+            AttributeValue::L(list) => 3 + list.iter().map(|value| 1 + of_value(value)).sum::<usize>(),
+            AttributeValue::M(map) => 3 + map.len() + size(map),
+            AttributeValue::Ns(set) => 3 + set.iter().map(|digits| 2 + digits.len().div_ceil(2)).sum::<usize>(),
+            AttributeValue::Ss(set) => 3 + set.iter().map(|text| 1 + text.len()).sum::<usize>(),
+            other => panic!("no item has {other:?}"),
+        }
+    }
+    item.iter().map(|(name, value)| name.len() + of_value(value)).sum()
+}

@@ -1,6 +1,6 @@
 //! A job as an item: flat, with the names of the job document.
 //!
-//! Six attributes do not come from serde: `due` and `dueAt` put a scheduled job on the index `due`; `doneGroups` is a number set and `pendingEvents` a string set, so that `ADD` is
+//! Seven attributes do not come from serde: `createdOn` puts the job on the index `day`; `due` and `dueAt` put a scheduled job on the index `due`; `doneGroups` is a number set and `pendingEvents` a string set, so that `ADD` is
 //! idempotent; `unfinished` puts the job on the sparse index; and `createdAt`, the index's range key, is a sortable string
 //! of fixed length.
 
@@ -19,8 +19,12 @@ use super::keys::{Key, PK};
 /// name.
 pub(super) const UNFINISHED: &str = "unfinished";
 
-/// The range key of both indexes: milliseconds with leading zeros.
+/// The range key of the indexes by age: milliseconds with leading zeros.
 pub(super) const CREATED_AT: &str = "createdAt";
+
+/// The date at which the job was accepted, in UTC: partition key of the index `day`. It never changes. Jobs of earlier
+/// versions lack it.
+pub(super) const CREATED_ON: &str = "createdOn";
 
 const DONE_GROUPS: &str = "doneGroups";
 
@@ -41,6 +45,7 @@ pub(super) fn to_item(job: &Job) -> Result<Item, ItemError> {
     item.retain(|_, value| !value.is_null());
     item.extend(Key::job(job.job_id).attributes());
     item.insert(CREATED_AT.into(), text(created_at(job.times.created_at)));
+    item.insert(CREATED_ON.into(), text(job.times.created_at.date()));
     if !job.split.done_groups.is_empty() {
         let groups = job.split.done_groups.iter().map(u32::to_string).collect();
         item.insert(DONE_GROUPS.into(), AttributeValue::Ns(groups));
@@ -90,9 +95,55 @@ pub(super) fn position_of(entry: &Item) -> Result<JobPosition, ItemError> {
 
 #[cfg(test)]
 mod tests {
+    use longshore_domain::cost::{Charge, Cost, EstimatedCost, NanoDollars};
+    use longshore_domain::ids::FileGuid;
+    use longshore_domain::job::{Finish, SourceFile, Status};
+    use longshore_domain::outcome::Counts;
+    use longshore_domain::ports::FileInfo;
+    use longshore_domain::records::Format;
     use longshore_domain::tenant::TenantId;
 
+    use super::super::item::size;
     use super::*;
+
+    const NOW: Timestamp = Timestamp(1_700_000_000_123);
+
+    /// An import of a million rows in 18 groups, of a tenant that has the name of a Cognito user.
+    fn usual_import() -> Job {
+        let tenant = TenantId::from_static("5b3d3f5e-7d0c-4e34-9c6c-0000000000aa");
+        let key = format!("uploads/{tenant}/{}", FileGuid::generate());
+        let info = FileInfo { size_bytes: 104_857_600, etag: "\"d41d8cd98f00b204e9800998ecf8427e\"".into() };
+        let file = SourceFile::new(key, info, Format::Csv, "customers-2026-11.csv");
+        let part = NanoDollars(626_212_345);
+        let cost = Cost { compute: part, requests: part, database: part, storage: part, queue: part };
+        let estimate =
+            EstimatedCost { cost, items: 524_288, assumed_item_bytes: Some(200), assumed_write_micros: Some(1_000) };
+        let mut job = Job::waiting(JobId::generate(), tenant, "import", NOW);
+        (job.source, job.cost_estimate) = (Some(file.into()), Some(estimate));
+        (job.times.timeout_s, job.times.deadline_at, job.times.expires_at) = (86_400, NOW, NOW.seconds());
+        job
+    }
+
+    /// The units that `longshore_domain::cost` counts for a write of a job.
+    #[test]
+    fn a_usual_job_takes_one_write_unit_until_it_ends_and_then_two() {
+        let mut job = usual_import();
+        let bytes = |job: &Job| size(&to_item(job).unwrap());
+        assert!(bytes(&job) <= 1_024, "waiting: {}", bytes(&job));
+        job.begin(0, NOW);
+        assert!(!job.pending_events.is_empty() && bytes(&job) <= 1_024, "begun: {}", bytes(&job));
+        job.pending_events.clear();
+        (job.split.groups, job.split.sent_groups, job.split.ended) = (18, 18, true);
+        (job.split.item_count, job.split.offset) = (1_000_000, 104_857_600);
+        job.split.done_groups = (0..18).collect();
+        assert!(bytes(&job) <= 1_024, "running: {}", bytes(&job));
+        let cost = job.cost_estimate.unwrap().cost;
+        let charge = Some(Charge { tenant: job.tenant.clone(), job_type: "import".into(), cost });
+        let totals = Counts { succeeded: 1_000_000, ..Counts::default() };
+        let (status, report) = (Status::Completed, Some("abcdefgh".into()));
+        job.finish(&Finish { generation: 0, status, totals, report, error: None, charge, at: NOW });
+        assert!(job.completion.cost.is_some() && (1_025..=2_048).contains(&bytes(&job)), "ended: {}", bytes(&job));
+    }
 
     #[test]
     fn a_job_without_metadata_and_with_its_own_trace_has_the_item_of_earlier_versions() {

@@ -1,26 +1,49 @@
-//! Lists a tenant's jobs, newest first.
+//! Lists the jobs of a tenant, or those of all tenants and one day, newest first.
 //!
-//! Jobs to list are found in the index `tenant`, then read from the table. The index repeats only attributes that
-//! rarely or never change (id, age, type, status), so that the many writes of a running job do not update it. It may
-//! lag by a moment: the jobs found are read again, consistently, and compared with the filters. Metadata is not in the
-//! index, because the attributes of an existing index cannot be changed: a list by metadata compares the jobs read.
+//! Jobs to list are found in the index `tenant` or `day`, then read from the table. The indexes repeat only attributes
+//! that rarely or never change (id, age, type, status), so that the many writes of a running job do not update them.
+//! They may lag by a moment: the jobs found are read again, consistently, and compared with the filters. Metadata is
+//! not in the index, because the attributes of an existing index cannot be changed: a list by metadata compares the
+//! jobs read.
 
 use std::collections::HashMap;
 
 use longshore_domain::ids::JobId;
 use longshore_domain::job::Job;
-use longshore_domain::ports::{JobPosition, JobsPage, JobsQuery, PortResult};
-use longshore_domain::tenant::TenantId;
+use longshore_domain::ports::{CreatedRange, JobPosition, JobsOf, JobsPage, JobsQuery, PortResult};
+use longshore_domain::timestamp::Timestamp;
 
 use super::item::{Item, nested, text};
-use super::job_item::{CREATED_AT, position_of};
+use super::job_item::{CREATED_AT, CREATED_ON, position_of};
 use super::keys::Key;
 use super::retry::unanswered;
 use super::update::names;
 use super::{DynamoStore, failed, job_item};
 
-/// The index of a tenant's jobs, and its partition key.
-const TENANT: &str = "tenant";
+/// An index of jobs by age, and the partition that a list reads.
+struct Partition {
+    index: &'static str,
+    /// Name of the partition key.
+    key: &'static str,
+    value: String,
+}
+
+impl Partition {
+    fn new(of: JobsOf<'_>) -> Self {
+        match of {
+            JobsOf::Tenant(tenant) => Self { index: "tenant", key: "tenant", value: tenant.to_string() },
+            JobsOf::Day(day) => Self { index: "day", key: CREATED_ON, value: day.date() },
+        }
+    }
+
+    /// Returns the key of an entry.
+    fn start(&self, after: JobPosition) -> Item {
+        let mut key = Key::job(after.job_id).attributes();
+        key.insert(self.key.into(), text(&self.value));
+        key.insert(CREATED_AT.into(), text(job_item::created_at(after.created_at)));
+        key
+    }
+}
 
 const LIST_JOBS: &str = "jobs";
 
@@ -43,8 +66,8 @@ struct Entries {
 }
 
 impl DynamoStore {
-    /// Query of the index `tenant`, newest first, for one entry more than the page holds; with a filter up to four
-    /// queries of 1,000 entries. Then one consistent BatchGetItem of `JOB#id` / `JOB`. With a filter by metadata, see
+    /// Query of the index `tenant` or `day`, newest first, for one entry more than the page holds; with a filter up to
+    /// four queries of 1,000 entries. Then one consistent BatchGetItem of `JOB#id` / `JOB`. With a filter by metadata, see
     /// `list_by_metadata`.
     pub(super) async fn list_jobs(&self, request: &JobsQuery<'_>) -> PortResult<JobsPage> {
         if !request.metadata.is_empty() {
@@ -54,7 +77,7 @@ impl DynamoStore {
         Ok(JobsPage { jobs: self.read_jobs(request, &found).await?, next })
     }
 
-    /// Up to four times, until the page is full: Query of the index `tenant` for 100 entries, then two consistent
+    /// Up to four times, until the page is full: Query of the index for 100 entries, then two consistent
     /// BatchGetItem of `JOB#id` / `JOB`, the first for as many jobs as the page holds. The next page begins after the
     /// last job that was compared for this one.
     async fn list_by_metadata(&self, request: &JobsQuery<'_>) -> PortResult<JobsPage> {
@@ -107,9 +130,21 @@ impl DynamoStore {
         Ok(Entries { found, next })
     }
 
+    /// DynamoDB refuses to start outside the range of the condition.
     async fn query_jobs(&self, request: &JobsQuery<'_>, after: Option<JobPosition>) -> PortResult<Entries> {
+        let CreatedRange { from, before } = request.created;
+        let after = after.filter(|after| after.created_at < before);
+        if from >= before || after.is_some_and(|after| after.created_at < from) {
+            return Ok(Entries { found: Vec::new(), next: None });
+        }
+        let partition = Partition::new(request.of);
         let mut filters = Vec::new();
-        let mut values = Item::from([(":tenant".to_owned(), text(request.tenant.as_str()))]);
+        let mut values = Item::from([
+            (":partition".to_owned(), text(&partition.value)),
+            (":from".to_owned(), text(job_item::created_at(from))),
+            (":to".to_owned(), text(job_item::created_at(Timestamp(before.0 - 1)))),
+        ]);
+        let condition = format!("#{} = :partition AND #{CREATED_AT} BETWEEN :from AND :to", partition.key);
         if let Some(status) = request.status {
             filters.push("#status = :status");
             values.insert(":status".into(), nested(&status).map_err(failed(LIST_JOBS))?);
@@ -123,14 +158,14 @@ impl DynamoStore {
             .client
             .query()
             .table_name(&self.table)
-            .index_name(TENANT)
-            .key_condition_expression("#tenant = :tenant")
-            .set_expression_attribute_names(Some(names(&["#tenant", filter.as_deref().unwrap_or_default()])))
+            .index_name(partition.index)
+            .set_expression_attribute_names(Some(names(&[&condition, filter.as_deref().unwrap_or_default()])))
+            .key_condition_expression(condition)
             .set_expression_attribute_values(Some(values))
             .limit(entries_to_read(request))
             .set_filter_expression(filter)
             .scan_index_forward(false)
-            .set_exclusive_start_key(after.map(|after| start_of_list(request.tenant, after)));
+            .set_exclusive_start_key(after.map(|after| partition.start(after)));
         let page = query.send().await.map_err(unanswered(LIST_JOBS))?;
         let found: Result<_, _> = page.items().iter().map(position_of).collect();
         let next = page.last_evaluated_key().map(position_of).transpose();
@@ -149,13 +184,6 @@ fn entries_to_read(request: &JobsQuery<'_>) -> i32 {
     }
 }
 
-fn start_of_list(tenant: &TenantId, after: JobPosition) -> Item {
-    let mut key = Key::job(after.job_id).attributes();
-    key.insert(TENANT.into(), text(tenant.as_str()));
-    key.insert(CREATED_AT.into(), text(job_item::created_at(after.created_at)));
-    key
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
@@ -163,7 +191,7 @@ mod tests {
 
     use aws_smithy_runtime_api::client::http::{HttpConnector, HttpConnectorFuture};
     use aws_smithy_runtime_api::client::orchestrator::{HttpRequest, HttpResponse};
-    use longshore_domain::timestamp::Timestamp;
+    use longshore_domain::tenant::TenantId;
     use serde_json::{Value, json};
 
     use super::super::retry::tests::store_on;
@@ -206,8 +234,15 @@ mod tests {
     /// Returns the calls of a list of 20 jobs, and its next position.
     async fn calls(metadata: BTreeMap<String, String>) -> (Vec<(String, usize)>, Option<JobPosition>) {
         let (table, tenant) = (Endless::default(), TenantId::from_static("t"));
-        let request =
-            JobsQuery { tenant: &tenant, status: None, job_type: None, metadata: &metadata, limit: 20, after: None };
+        let request = JobsQuery {
+            of: JobsOf::Tenant(&tenant),
+            created: CreatedRange::ALL,
+            status: None,
+            job_type: None,
+            metadata: &metadata,
+            limit: 20,
+            after: None,
+        };
         let page = store_on(table.clone()).list_jobs(&request).await.unwrap();
         assert_eq!(page.jobs, []);
         let calls = table.calls.lock().unwrap().clone();

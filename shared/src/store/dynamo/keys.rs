@@ -4,11 +4,13 @@ use std::collections::HashMap;
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use longshore_domain::concurrency::ParkedChunk;
+use longshore_domain::cost::Month;
 use longshore_domain::dataset::Dataset;
 use longshore_domain::dead_letter::DeadLetterRecord;
 use longshore_domain::event::EventPosition;
 use longshore_domain::ids::{EndpointId, FileGuid, JobId, ScheduleId};
 use longshore_domain::job::ChunkQueue;
+use longshore_domain::pause::PauseScope;
 use longshore_domain::ports::CallWindow;
 use longshore_domain::preset::LearntFrom;
 use longshore_domain::registration::TypeName;
@@ -44,6 +46,15 @@ pub(super) const DEAD_LETTERS: &str = "DEADLETTERS";
 
 /// Partition of all registered job types.
 pub(super) const JOB_TYPES: &str = "JOBTYPES";
+
+/// Partition of all pauses.
+pub(super) const PAUSES: &str = "PAUSES";
+
+/// Prefix of the sort keys of pauses of job types.
+pub(super) const PAUSE_OF_TYPE: &str = "TYPE#";
+
+/// Prefix of the sort keys of pauses of tenants.
+pub(super) const PAUSE_OF_TENANT: &str = "TENANT#";
 
 /// The primary key of one item.
 #[derive(Clone, Eq, PartialEq, Debug)]
@@ -139,6 +150,14 @@ impl Key {
         Self { pk: format!("PRESETS#{}", dataset.tenant), sk: format!("{}#{}", from.as_str(), dataset.name) }
     }
 
+    pub(super) fn pause(scope: &PauseScope) -> Self {
+        let sk = match scope {
+            PauseScope::JobType(job_type) => format!("{PAUSE_OF_TYPE}{job_type}"),
+            PauseScope::Tenant(tenant) => format!("{PAUSE_OF_TENANT}{tenant}"),
+        };
+        Self { pk: PAUSES.into(), sk }
+    }
+
     pub(super) fn job_type(name: &TypeName) -> Self {
         Self { pk: JOB_TYPES.into(), sk: name.to_string() }
     }
@@ -174,6 +193,11 @@ impl Key {
         Self { pk: tenant_pk(tenant), sk: format!("{counter}#{day}") }
     }
 
+    /// Key of a month's costs of a job type.
+    pub(super) fn month_cost(tenant: &TenantId, month: &Month, job_type: &str) -> Self {
+        Self { pk: costs_pk(month), sk: costs_sk(tenant) + job_type }
+    }
+
     /// Returns the key in the form that the SDK takes.
     pub(super) fn attributes(self) -> HashMap<String, AttributeValue> {
         HashMap::from([(PK.into(), AttributeValue::S(self.pk)), (SK.into(), AttributeValue::S(self.sk))])
@@ -183,6 +207,16 @@ impl Key {
 /// Returns the partition of a tenant's counters.
 fn tenant_pk(tenant: &TenantId) -> String {
     format!("TENANT#{tenant}")
+}
+
+/// Returns the partition of a month's costs.
+pub(super) fn costs_pk(month: &Month) -> String {
+    format!("COSTS#{month}")
+}
+
+/// Returns the prefix of the sort keys of a tenant's costs.
+pub(super) fn costs_sk(tenant: &TenantId) -> String {
+    format!("{tenant}#")
 }
 
 /// Returns the partition of a tenant's events.

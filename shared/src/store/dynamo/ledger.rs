@@ -7,12 +7,14 @@ use longshore_domain::job::Transition;
 use longshore_domain::ports::{ChunkState, JobProgress, Ledger, PortResult, ResendCount};
 use longshore_domain::timestamp::Timestamp;
 
+use super::group_item::units;
 use super::item::{Item, ItemError, number, read_text, text, time};
 use super::keys::{JOB, Key, SK, job_pk};
 use super::retry::unanswered;
 use super::update::{Update, Updated};
 use super::{DynamoStore, failed, group_item, job_item};
 use crate::back_off::BackOff;
+use crate::metering;
 use crate::store::own_write::CommittedGroup;
 
 impl Ledger for DynamoStore {
@@ -30,8 +32,9 @@ impl Ledger for DynamoStore {
         Ok(Some(ChunkState { job, group: group_item::from_item(&group).map_err(failed("chunk_state"))? }))
     }
 
-    /// One UpdateItem of `GROUP#g`, if it is open and the chunk's cursor is still the old one. A refusal returns the
-    /// current group: its cursor distinguishes a lost response from a lost race.
+    /// One UpdateItem of `GROUP#g`, if it is open and the chunk's cursor is still the old one. The billed units are
+    /// added with the counts. A refusal returns the current group: its cursor distinguishes a lost response from a lost
+    /// race.
     async fn commit(&self, id: JobId, group: u32, commit: &Commit) -> PortResult<CommitOutcome> {
         let read = |item: &Item| group_item::from_item(item).map_err(failed("commit"));
         match self.update(commit_update(id, group, commit)).await? {
@@ -73,7 +76,10 @@ impl Ledger for DynamoStore {
         let (mut groups, mut job, mut from) = (Vec::new(), None, None);
         loop {
             let page = self.progress_page(id, first, from).await?;
-            for item in page.items.unwrap_or_default() {
+            let items = page.items.unwrap_or_default();
+            // A group has up to 1 KB.
+            metering::add_queried(items.len() << 10);
+            for item in items {
                 if read_text(&item, SK).is_ok_and(|sk| sk == JOB) {
                     job = Some(job_item::from_item(item).map_err(failed("progress"))?);
                 } else {
@@ -115,6 +121,19 @@ impl Ledger for DynamoStore {
             update: "SET #progressedAt = :now, #sentAt = :now".into(),
             condition: "attribute_exists(#PK) AND attribute_exists(#open) AND #progressedAt < :now".into(),
             values: vec![(":now", time(now))],
+        };
+        self.update(update).await.map(|_| ())
+    }
+
+    /// UpdateItem of `GROUP#g`, if it is open and was sent again. Not on condition that `resends` is as it was read: a
+    /// sweeper counts a push after its send, so its message can be held in between.
+    async fn chunk_held(&self, id: JobId, group: u32) -> PortResult<()> {
+        let update = Update {
+            operation: "chunk_held",
+            key: Key::group(id, group),
+            update: "SET #resends = :zero".into(),
+            condition: "attribute_exists(#PK) AND attribute_exists(#open) AND #resends > :zero".into(),
+            values: vec![(":zero", number(0))],
         };
         self.update(update).await.map(|_| ())
     }
@@ -192,13 +211,16 @@ impl DynamoStore {
     }
 }
 
+/// Addition of the billed units of [`UNITS`](group_item::UNITS).
+const UNITS_ADDED: &str = ", #ms :ms, #dl :dl, #wu :wu, #ru :ru, #pu :pu";
+
 fn commit_update(id: JobId, group: u32, commit: &Commit) -> Update {
     let cursor = format!("#cur.#{}", commit.chunk);
     let set = format!("SET {cursor} = :to, #progressedAt = :at, #resends = :zero");
     let mut update = Update {
         operation: "commit",
         key: Key::group(id, group),
-        update: format!("ADD #succeeded :succeeded, #failed :failed, #skipped :skipped {set}"),
+        update: format!("ADD #succeeded :succeeded, #failed :failed, #skipped :skipped{UNITS_ADDED} {set}"),
         condition: format!("attribute_exists(#PK) AND attribute_exists(#open) AND attribute_not_exists({cursor})"),
         values: vec![
             (":succeeded", number(commit.counts.succeeded)),
@@ -209,6 +231,7 @@ fn commit_update(id: JobId, group: u32, commit: &Commit) -> Update {
             (":zero", number(0)),
         ],
     };
+    update.values.extend([":ms", ":dl", ":wu", ":ru", ":pu"].into_iter().zip(units(&commit.usage).map(number)));
     if let Some(from) = &commit.from {
         update.condition = format!("attribute_exists(#PK) AND attribute_exists(#open) AND {cursor} = :from");
         update.values.push((":from", text(from.to_string())));

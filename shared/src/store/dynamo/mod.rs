@@ -2,7 +2,7 @@
 //!
 //! | item | `PK` | `SK` | contents |
 //! | --- | --- | --- | --- |
-//! | job | `JOB#id` | `JOB` | [`Job`](longshore_domain::job::Job), flat; `doneGroups`, a number set; `pendingEvents`, a string set; `unfinished` |
+//! | job | `JOB#id` | `JOB` | [`Job`](longshore_domain::job::Job), flat; `doneGroups`, a number set; `pendingEvents`, a string set; `unfinished`; `createdOn` |
 //! | definition | `JOB#id` | `DEFINITION` | options as JSON; the form of the results as JSON; the columns, once known |
 //! | group | `JOB#id` | `GROUP#00042` | counts, `open`, and `cur`: chunk to cursor. Below 1,024 bytes: one write unit |
 //! | manifest | `JOB#id` | `MANIFEST#00042` | the chunks as JSON; immutable |
@@ -20,6 +20,7 @@
 //! | schedule | `SCHEDULES#tenant` | `07` | `schedule` as JSON; `scheduleId`; `revision`; `due` and `dueAt` while it has a next time |
 //! | occurrence | `OCCURRENCES#schedule#tenant` | `001700000000000-0000000001` | `occurrence` as JSON |
 //! | preset | `PRESETS#tenant` | `IMPORT#dataset`, `EXPORT#dataset` | `preset` as JSON; `learntAt`, the creation time of its job |
+//! | pause | `PAUSES` | `TYPE#name`, `TENANT#tenant` | `pauseId`, `since`, `until`, `by` |
 //! | job type | `JOBTYPES` | `name` | `active` and `candidate` as JSON, each with its version; `activation`; `refusal` |
 //! | names of job types | `JOBTYPES#NAMES` | `NAMES` | `names`, a string set: all job types |
 //! | active jobs | `TENANT#tenant` | `ACTIVE` | `jobs`, a string set: all unfinished jobs, and some that have ended |
@@ -29,17 +30,20 @@
 //! | sweeps | `SWEEP` | `POSITION` | `jobId`, `age`: where the next sweep continues |
 //! | promised bytes | `TENANT#tenant` | `UPLOADS#2026-07-01` | `bytes` of the uploads promised on that day |
 //! | bytes of jobs | `TENANT#tenant` | `JOBS#2026-07-01` | `bytes` of files of jobs created, started or retried that day |
+//! | costs | `COSTS#2026-07` | `tenant#type` | `runs` that ended in that month, and the parts of their cost |
 //!
 //! The sweep's position, endpoints, schedules, job types and their names never expire. Every other item has `expiresAt`
 //! (seconds): DynamoDB removes it some hours later. The indexes are sparse. `unfinished`: a job that has ended leaves
 //! it with its last event, or, if it is deleted, when it is removed. `tenant`: only jobs have its two keys, `tenant`
-//! and `createdAt`; it repeats `status` and `jobType`. `GROUP#` sorts before `JOB`, so that one query reads groups,
+//! and `createdAt`; it repeats `status` and `jobType`. `day`: the jobs of all tenants, by `createdOn`, the date in UTC,
+//! and `createdAt`; it repeats `tenant`, `status` and `jobType`; jobs of earlier versions are not in it. `GROUP#` sorts before `JOB`, so that one query reads groups,
 //! then the job. `due`: what the sweeper does at a time, by kind and partition (`due`) and time (`dueAt`).
 
 mod active_jobs;
 mod commit_group;
 mod concurrency;
 mod conditional;
+mod costs;
 mod daily_bytes;
 mod dead_letters;
 mod due;
@@ -56,6 +60,8 @@ mod job_types;
 mod jobs;
 mod keys;
 mod ledger;
+mod operator_log;
+mod pauses;
 mod preparations;
 mod presets;
 mod removal;
@@ -76,6 +82,7 @@ mod upload_item;
 mod webhooks;
 mod work_calls;
 
+pub use operator_log::DynamoOperatorLog;
 pub(super) use retry::unanswered;
 pub use store::DynamoStore;
 use store::failed;

@@ -70,7 +70,7 @@ impl DynamoStore {
             operation: OPERATION,
             key: Key::job(next.job_id),
             update: format!(
-                "{set} REMOVE #stop, #totals, #report, #checkpoint, #error, #startedAt, #finishedAt, #preparation"
+                "{set} REMOVE #stop, #totals, #report, #checkpoint, #error, #startedAt, #finishedAt, #preparation, #cost"
             ),
             condition: "attribute_exists(#PK) AND #generation = :ended AND NOT #status IN (:waiting, :running) \
                         AND attribute_not_exists(#deletedAt) AND attribute_not_exists(#undoneBy)"

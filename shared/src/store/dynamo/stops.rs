@@ -1,10 +1,11 @@
-//! The updates that stop or delete a job.
+//! The updates that stop, end or delete a job.
 
 use longshore_domain::ids::JobId;
-use longshore_domain::job::{Job, Stage, Status, Stop};
+use longshore_domain::job::{Finish, Job, Stage, Status, Stop};
 use longshore_domain::ports::PortResult;
 use longshore_domain::timestamp::Timestamp;
 
+use super::events::pending;
 use super::failed;
 use super::item::{nested, number, text, time};
 use super::keys::Key;
@@ -31,6 +32,40 @@ pub(super) fn stop_update(id: JobId, generation: u32, stop: &Stop) -> PortResult
             (":now", time(stop.at)),
         ],
     })
+}
+
+pub(super) fn finish_update(id: JobId, finish: &Finish) -> PortResult<Update> {
+    let set = "SET #status = :status, #stage = :done, #totals = :totals, #report = :report, #error = :error";
+    let mut update = Update {
+        operation: "finish",
+        key: Key::job(id),
+        update: format!(
+            "{set}, #finishedAt = :at, #updatedAt = :at, #unfinished = :one ADD #pendingEvents :event {UNSCHEDULE}"
+        ),
+        condition: "attribute_exists(#PK) AND #status IN (:waiting, :running) AND #generation = :generation".into(),
+        values: vec![
+            (":one", text("1")),
+            (":status", word(finish.status, "finish")?),
+            (":done", word(Stage::Done, "finish")?),
+            (":waiting", word(Status::Waiting, "finish")?),
+            (":running", word(Status::Running, "finish")?),
+            (":generation", number(finish.generation)),
+            (":totals", nested(&finish.totals).map_err(failed("finish"))?),
+            (":report", nested(&finish.report).map_err(failed("finish"))?),
+            (":error", nested(&finish.error).map_err(failed("finish"))?),
+            (":event", pending(&finish.event()).map_err(failed("finish"))?),
+            (":at", time(finish.at)),
+        ],
+    };
+    if let Some(charge) = &finish.charge {
+        update.update = update.update.replace("SET ", "SET #cost = :cost, ");
+        update.values.push((":cost", nested(&charge.cost).map_err(failed("finish"))?));
+    }
+    if finish.status == Status::Completed {
+        update.condition.push_str(" AND #stage <> :stopping");
+        update.values.push((":stopping", word(Stage::Stopping, "finish")?));
+    }
+    Ok(update)
 }
 
 pub(super) fn delete_update(id: JobId, now: Timestamp) -> Update {

@@ -87,7 +87,7 @@ impl DynamoStore {
             .set_expression_attribute_names(Some(names(&[&update.update, &update.condition])))
             .set_expression_attribute_values(Some(values))
             .update_expression(update.update)
-            .condition_expression(update.condition)
+            .set_condition_expression(Some(update.condition).filter(|condition| !condition.is_empty()))
             .build()
             .map_err(failed(update.operation))?;
         Ok(TransactWriteItem::builder().update(update).build())
@@ -120,9 +120,11 @@ mod tests {
     };
     use aws_smithy_runtime_api::client::orchestrator::{HttpRequest, HttpResponse};
     use aws_smithy_runtime_api::client::result::ConnectorError;
+    use longshore_domain::cost::Charge;
     use longshore_domain::group::{GroupPlan, Manifest};
     use longshore_domain::ids::{FileGuid, JobId};
-    use longshore_domain::job::{Job, Reopen, Selection, Status, Validation};
+    use longshore_domain::job::{Finish, Job, Reopen, Selection, Status, Validation};
+    use longshore_domain::outcome::Counts;
     use longshore_domain::ports::{Created, Definition, JobStore, JobTransitions, Reopened, Started, Upload};
     use longshore_domain::tenant::TenantId;
     use longshore_domain::timestamp::Timestamp;
@@ -162,6 +164,12 @@ mod tests {
         (DynamoStore::new(aws_sdk_dynamodb::Client::from_conf(config.build()), "t".into()), table)
     }
 
+    fn charged_end(job: &Job, at: Timestamp) -> Finish {
+        let charge = Some(Charge::new(job, &[]));
+        let (status, totals) = (Status::Failed, Counts::default());
+        Finish { generation: 0, status, totals, report: None, error: None, charge, at }
+    }
+
     #[tokio::test]
     async fn a_transaction_whose_response_is_lost_is_repeated_under_the_same_token() {
         const AT: Timestamp = Timestamp(1_000);
@@ -193,13 +201,14 @@ mod tests {
         let plan = GroupPlan::from_file(0, Manifest { group: 0, chunks: Vec::new() }, 0..0);
         // The job that is read afterwards does not exist: only the token matters.
         store.commit_group(&job, &plan, AT).await.unwrap();
+        store.finish(job.job_id, &charged_end(&job, AT)).await.unwrap();
 
         let tokens = table.0.lock().unwrap().clone();
-        assert_eq!(tokens.len(), 10, "{tokens:?}");
+        assert_eq!(tokens.len(), 12, "{tokens:?}");
         assert!(tokens.chunks(2).all(|pair| pair[0] == pair[1] && !pair[0].is_empty()), "{tokens:?}");
         assert_eq!(
             tokens.iter().collect::<BTreeSet<_>>().len(),
-            5,
+            6,
             "another transaction has another token: {tokens:?}"
         );
     }

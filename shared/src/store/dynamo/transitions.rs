@@ -14,7 +14,7 @@ use longshore_domain::timestamp::Timestamp;
 use super::events::pending;
 use super::item::{ItemError, nested, number, optional_nested, text, time};
 use super::keys::Key;
-use super::stops::{UNSCHEDULE, delete_update, if_unchanged, stop_update};
+use super::stops::{UNSCHEDULE, delete_update, finish_update, if_unchanged, stop_update};
 use super::update::{Update, Updated};
 use super::{DynamoStore, failed, job_item};
 use crate::store::own_write;
@@ -160,6 +160,24 @@ impl JobTransitions for DynamoStore {
         self.transition(update, |job| own_write::split_ended(job, groups, issues, now)).await
     }
 
+    /// Condition: `generation` is the caller's, `stage` is queued or splitting, and the message was sent again.
+    async fn split_held(&self, id: JobId, generation: u32) -> PortResult<()> {
+        let is_unsplit = "#generation = :generation AND #stage IN (:queued, :splitting)";
+        let update = Update {
+            operation: "split_held",
+            key: Key::job(id),
+            update: "SET #resends = :zero".into(),
+            condition: format!("attribute_exists(#PK) AND {is_unsplit} AND #resends > :zero"),
+            values: vec![
+                (":generation", number(generation)),
+                (":queued", word(Stage::Queued, "split_held")?),
+                (":splitting", word(Stage::Splitting, "split_held")?),
+                (":zero", number(0)),
+            ],
+        };
+        self.update(update).await.map(|_| ())
+    }
+
     /// Condition: `generation` is the caller's, `status` is not final and `stage` is not stopping.
     async fn stop(&self, id: JobId, generation: u32, stop: &Stop) -> PortResult<Transition> {
         self.transition(stop_update(id, generation, stop)?, |job| own_write::stopped(job, stop)).await
@@ -183,36 +201,14 @@ impl JobTransitions for DynamoStore {
     }
 
     /// Condition: `status` is not final, `generation` is the one that ends, and a stopping job is not completed. The
-    /// job stays on the index `unfinished` until its events are moved.
+    /// job stays on the index `unfinished` until its events are moved. With a charge, see
+    /// `DynamoStore::transition_charged`.
     async fn finish(&self, id: JobId, finish: &Finish) -> PortResult<Transition> {
-        let set = "SET #status = :status, #stage = :done, #totals = :totals, #report = :report, #error = :error";
-        let live = "attribute_exists(#PK) AND #status IN (:waiting, :running) AND #generation = :generation";
-        let mut update = Update {
-            operation: "finish",
-            key: Key::job(id),
-            update: format!(
-                "{set}, #finishedAt = :at, #updatedAt = :at, #unfinished = :one ADD #pendingEvents :event {UNSCHEDULE}"
-            ),
-            condition: live.into(),
-            values: vec![
-                (":one", text("1")),
-                (":status", word(finish.status, "finish")?),
-                (":done", word(Stage::Done, "finish")?),
-                (":waiting", word(Status::Waiting, "finish")?),
-                (":running", word(Status::Running, "finish")?),
-                (":generation", number(finish.generation)),
-                (":totals", nested(&finish.totals).map_err(failed("finish"))?),
-                (":report", nested(&finish.report).map_err(failed("finish"))?),
-                (":error", nested(&finish.error).map_err(failed("finish"))?),
-                (":event", pending(&finish.event()).map_err(failed("finish"))?),
-                (":at", time(finish.at)),
-            ],
-        };
-        if finish.status == Status::Completed {
-            update.condition.push_str(" AND #stage <> :stopping");
-            update.values.push((":stopping", word(Stage::Stopping, "finish")?));
+        let (update, own) = (finish_update(id, finish)?, |job: &Job| own_write::finished(job, finish));
+        match &finish.charge {
+            Some(charge) => self.transition_charged(id, update, (charge, finish.at), own).await,
+            None => self.transition(update, own).await,
         }
-        self.transition(update, |job| own_write::finished(job, finish)).await
     }
 
     /// Condition: the checkpoint is the one from which this completion continued, the generation is its own, and the

@@ -5,6 +5,7 @@
 //! whose response was lost may count twice, which costs its tenant one call.
 
 use aws_sdk_dynamodb::types::AttributeValue;
+use longshore_domain::cost::{Month, MonthCost};
 use longshore_domain::ports::{CallCount, CallTimes, CallWindow, PortResult, TenantCounts};
 use longshore_domain::tenant::TenantId;
 use longshore_domain::timestamp::Timestamp;
@@ -95,5 +96,10 @@ impl TenantCounts for DynamoStore {
     /// See `DynamoStore::remove_ended`: removes jobs from the set that are no longer active.
     async fn active_jobs(&self, tenant: &TenantId) -> PortResult<u64> {
         self.remove_ended(tenant).await
+    }
+
+    /// See `DynamoStore::query_month`.
+    async fn month_costs(&self, month: &Month, tenant: Option<&TenantId>) -> PortResult<Vec<MonthCost>> {
+        self.query_month(month, tenant).await
     }
 }

@@ -77,6 +77,13 @@ pub(super) fn bytes(key: &str, data: &Map<String, Value>) -> usize {
     total(key, data).unwrap_or(MAX_ITEM_BYTES)
 }
 
+/// Returns the bytes that are billed for a record whose size is [`bytes`], about: most have no long names, and no
+/// version to keep.
+pub(super) fn billed(bytes: usize) -> usize {
+    const ROUNDED_UP: usize = 300;
+    bytes.saturating_sub(ROUNDED_UP)
+}
+
 fn total(key: &str, data: &Map<String, Value>) -> Result<usize, Misfit> {
     data.iter().try_fold(FIXED_BYTES + key.len(), |sum, (name, value)| {
         if name.is_empty() {

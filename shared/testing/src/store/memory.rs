@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use longshore_domain::cost::{Month, MonthCost};
 use longshore_domain::group::{Commit, CommitOutcome, Group, Manifest};
 use longshore_domain::ids::{FileGuid, JobId};
 use longshore_domain::job::{Job, MarkUndone, Transition};
@@ -77,6 +78,15 @@ impl TenantCounts for MemoryStore {
 
     async fn active_jobs(&self, tenant: &TenantId) -> PortResult<u64> {
         Ok(self.records().active_jobs(tenant))
+    }
+
+    async fn month_costs(&self, month: &Month, tenant: Option<&TenantId>) -> PortResult<Vec<MonthCost>> {
+        let records = self.records();
+        let costs = records
+            .costs
+            .iter()
+            .filter(|((in_month, of, _), _)| in_month == month && tenant.is_none_or(|tenant| of == tenant));
+        Ok(costs.map(|(_, cost)| cost.clone()).take(MonthCost::max(tenant) + 1).collect())
     }
 }
 
@@ -226,6 +236,11 @@ impl Ledger for MemoryStore {
         if let Some(group) = self.records().group(id, group).filter(|group| group.open && group.progressed_at < now) {
             (group.progressed_at, group.sent_at) = (now, now);
         }
+        Ok(())
+    }
+
+    async fn chunk_held(&self, id: JobId, group: u32) -> PortResult<()> {
+        self.records().group(id, group).into_iter().for_each(Group::chunk_held);
         Ok(())
     }
 

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use longshore_domain::concurrency::{ParkedChunk, Permit};
+use longshore_domain::cost::{Month, MonthCost};
 use longshore_domain::dataset::Dataset;
 use longshore_domain::dead_letter::DeadLetterRecord;
 use longshore_domain::deliveries::Deliveries;
@@ -10,6 +11,7 @@ use longshore_domain::event::{Event, EventPosition};
 use longshore_domain::group::{Group, GroupPlan};
 use longshore_domain::ids::{FileGuid, JobId, ScheduleId};
 use longshore_domain::job::{ChunkQueue, Job, Transition};
+use longshore_domain::pause::{Pause, PauseScope};
 use longshore_domain::ports::{
     CallCount, CallWindow, Created, Definition, IdempotencyKey, JobPosition, JobsPage, JobsQuery, PortResult,
     QuotaExceeded, TenantLimits, Upload, UploadRelease,
@@ -40,6 +42,7 @@ pub(super) struct Records {
     pub(super) handler_states: BTreeMap<String, WrittenState>,
     /// Presets of datasets, one of each kind.
     pub(super) presets: BTreeMap<(Dataset, LearntFrom), LearntPreset>,
+    pub(super) pauses: BTreeMap<PauseScope, Pause>,
     /// Dead-letter records by id, each with its body.
     pub(super) dead_letters: BTreeMap<String, (DeadLetterRecord, Option<String>)>,
     /// Registered job types.
@@ -58,6 +61,8 @@ pub(super) struct Records {
     pub(super) schedules: BTreeMap<ScheduleKey, Schedule>,
     /// Occurrences of schedules.
     pub(super) occurrences: BTreeMap<(ScheduleId, OccurrenceId), Occurrence>,
+    /// Costs of the runs that ended, by month, tenant and job type.
+    pub(super) costs: BTreeMap<(Month, TenantId, String), MonthCost>,
     pub(super) limits: TenantLimits,
     pub(super) unfinished_page: usize,
     pub(super) sweep_position: Option<JobPosition>,
@@ -94,7 +99,7 @@ impl Default for Records {
         let (uploads, jobs, limiters, dead_letters) = Default::default();
         let (job_keys, upload_keys, promised, job_bytes, calls, limits, uses) = Default::default();
         let (sweep_position, deliveries, handler_states, presets, job_types) = Default::default();
-        let (events, schedules, occurrences) = Default::default();
+        let (events, schedules, occurrences, pauses, costs) = Default::default();
         let (endpoints, webhook_deliveries, next_calls) = Default::default();
         Self {
             uploads,
@@ -102,6 +107,7 @@ impl Default for Records {
             limiters,
             handler_states,
             presets,
+            pauses,
             dead_letters,
             job_types,
             job_keys,
@@ -112,6 +118,7 @@ impl Default for Records {
             next_calls,
             schedules,
             occurrences,
+            costs,
             limits,
             unfinished_page: UNFINISHED_PAGE,
             sweep_position,

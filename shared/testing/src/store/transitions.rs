@@ -1,5 +1,6 @@
 //! Transitions of jobs in memory: the domain's own functions, each as one conditional write.
 
+use longshore_domain::cost::{Charge, Cost, Month, MonthCost};
 use longshore_domain::group::GroupPlan;
 use longshore_domain::ids::JobId;
 use longshore_domain::job::{Finish, Job, JobError, MoveCheckpoint, Preparation, Reopen, SourceFile, Stop, Transition};
@@ -26,6 +27,16 @@ impl MemoryStore {
         let records = self.records();
         let outcome = |of_job: &JobRecords| of_job.written_group(plan, write);
         records.jobs.get(&id).map_or(Transition::Refused, outcome)
+    }
+
+    fn add_charge(&self, charge: &Charge, month: Month) {
+        let Charge { tenant, job_type, cost } = charge.clone();
+        let mut records = self.records();
+        let key = (month, tenant.clone(), job_type.clone());
+        let new = || MonthCost { tenant, job_type, runs: 0, cost: Cost::default() };
+        let of_month = records.costs.entry(key).or_insert_with(new);
+        of_month.runs += 1;
+        of_month.cost += cost;
     }
 
     /// Runs one conditional write of a job; `own` recognizes this same call's earlier write.
@@ -115,6 +126,13 @@ impl JobTransitions for MemoryStore {
         self.transition(("end_split", job.job_id), |stored| stored.end_split(job.generation, groups, issues, now), own)
     }
 
+    async fn split_held(&self, id: JobId, generation: u32) -> PortResult<()> {
+        if let Some(of_job) = self.records().jobs.get_mut(&id) {
+            of_job.job.split_held(generation);
+        }
+        Ok(())
+    }
+
     async fn stop(&self, id: JobId, generation: u32, stop: &Stop) -> PortResult<Transition> {
         self.transition(("stop", id), |job| job.stop(generation, stop), |job| own_write::stopped(job, stop))
     }
@@ -152,7 +170,17 @@ impl JobTransitions for MemoryStore {
     }
 
     async fn finish(&self, id: JobId, finish: &Finish) -> PortResult<Transition> {
-        self.transition(("finish", id), |job| job.finish(finish), |job| own_write::finished(job, finish))
+        let mut is_applied = false;
+        let make = |job: &mut Job| {
+            let made = job.finish(finish);
+            is_applied = made != Transition::Refused;
+            made
+        };
+        let outcome = self.transition(("finish", id), make, |job| own_write::finished(job, finish))?;
+        if let Some(charge) = finish.charge.as_ref().filter(|_| is_applied) {
+            self.add_charge(charge, Month::of(finish.at));
+        }
+        Ok(outcome)
     }
 
     async fn count_resend(&self, read: &Job, now: Timestamp) -> PortResult<Transition> {

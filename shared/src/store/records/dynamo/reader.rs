@@ -4,7 +4,7 @@
 
 use std::collections::HashMap;
 
-use aws_sdk_dynamodb::types::AttributeValue;
+use aws_sdk_dynamodb::types::{AttributeValue, ConsumedCapacity, ReturnConsumedCapacity};
 use futures::future::try_join_all;
 use longshore_domain::dataset::Dataset;
 use longshore_domain::ports::{KeyPage, KeyWalk, KnownRecords, PortResult, RecordReader};
@@ -12,6 +12,7 @@ use longshore_domain::ports::{KeyPage, KeyWalk, KnownRecords, PortResult, Record
 use super::list::Item;
 use super::reads;
 use super::table::DynamoRecords;
+use crate::metering;
 use crate::store::dynamo::unanswered;
 use crate::store::records::shard::{SHARDS, partition};
 
@@ -83,7 +84,8 @@ impl DynamoRecords {
         Ok(())
     }
 
-    /// `Query` of the keys of one shard, consistent. The table charges for whole records nevertheless.
+    /// `Query` of the keys of one shard, consistent. The table charges for whole records nevertheless, so the answer has
+    /// the units that it consumed.
     async fn query_keys(
         &self,
         of: &Dataset,
@@ -99,6 +101,7 @@ impl DynamoRecords {
             .expression_attribute_values(":pk", AttributeValue::S(partition(of, shard.shard)))
             .projection_expression("SK")
             .consistent_read(true)
+            .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .limit(SHARD_KEYS);
         if let Some(after) = &shard.read_to {
             query = query.expression_attribute_values(":after", AttributeValue::S(after.clone()));
@@ -109,6 +112,8 @@ impl DynamoRecords {
             query = query.filter_expression(filter).expression_attribute_values(":since", since);
         }
         let output = query.send().await.map_err(unanswered("walk the keys of a dataset"))?;
+        let consumed = output.consumed_capacity.as_ref().and_then(ConsumedCapacity::capacity_units);
+        metering::add_consumed(consumed.unwrap_or_default());
         Ok((output.items.unwrap_or_default(), output.last_evaluated_key.and_then(key)))
     }
 }

@@ -15,6 +15,7 @@ use longshore_domain::ports::{KnownRecords, PortResult, StoredRecord};
 use super::list::{Item, as_stored};
 use super::reader::key;
 use super::table::DynamoRecords;
+use crate::metering;
 use crate::store::dynamo::unanswered;
 use crate::store::records::shard::{partition, shard_of};
 use crate::store::records::size;
@@ -74,7 +75,7 @@ impl Reads<'_> {
             let queries: Vec<_> = some.iter().map(|(shard, at)| table.query_range(of, *shard, keys, at)).collect();
             let pages: Vec<_> = stream::iter(queries).buffered(AT_ONCE).try_collect().await?;
             for ((_, at), (items, last)) in some.iter().zip(pages) {
-                self.take(items);
+                metering::add_queried(self.take(items));
                 let reached = |i: &&usize| last.as_ref().is_none_or(|last| self.keys[**i] <= *last);
                 let reached: Vec<usize> = at.iter().filter(reached).copied().collect();
                 reached.into_iter().for_each(|i| self.is_known[i] = true);
@@ -99,11 +100,14 @@ impl Reads<'_> {
         Ok(self.keys.len())
     }
 
-    fn take(&mut self, items: Vec<Item>) {
+    /// Keeps these records. Returns their size.
+    fn take(&mut self, items: Vec<Item>) -> usize {
+        let before = self.bytes;
         for record in items.into_iter().filter_map(as_stored) {
             self.bytes += size::bytes(&record.key, &record.record);
             self.records.insert(record.key.clone(), record);
         }
+        self.bytes - before
     }
 }
 

@@ -13,8 +13,9 @@ use super::batch::{Batch, CallError, Calls};
 use super::statement::{Pending, Step};
 use super::table::DynamoRecords;
 use super::{datasets, list};
+use crate::metering;
 use crate::store::dynamo::unanswered;
-use crate::store::records::shard;
+use crate::store::records::{shard, size};
 use crate::telemetry;
 use longshore_domain::dataset::Dataset;
 use longshore_domain::ports::{DatasetInfo, ListError, NewRecord, RecordStore, StoredRecord};
@@ -84,6 +85,7 @@ impl Calls for DynamoRecords {
     async fn execute(&self, rule: Rule, open: &[Pending]) -> Result<Vec<BatchStatementResponse>, CallError> {
         let statements: Result<Vec<_>, _> = open.iter().map(|p| p.statement(&self.table, rule)).collect();
         let statements = statements.map_err(|e| CallError::Failed(e.to_string()))?;
+        metering::add_written(open.iter().map(|record| size::billed(record.bytes)));
         match self.client.batch_execute_statement().set_statements(Some(statements)).send().await {
             Ok(output) => Ok(output.responses.unwrap_or_default()),
             Err(error) => {

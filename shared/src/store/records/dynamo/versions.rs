@@ -23,6 +23,7 @@ use super::table::DynamoRecords;
 use super::version_reads::{self, Found, GetCalls};
 use crate::back_off::{self, Sleep};
 use crate::files::is_temporary;
+use crate::metering;
 use crate::store::dynamo::unanswered;
 use crate::store::records::shard::{partition, shard_of};
 
@@ -77,6 +78,7 @@ impl GetCalls for Gets<'_> {
         let wanted = KeysAndAttributes::builder().set_keys(Some(wanted)).consistent_read(true).build();
         let wanted = wanted.map_err(|error| failed(error.into()))?;
         let (client, table) = (&self.records.client, &self.records.table);
+        metering::add_gets(keys.len());
         let call = client.batch_get_item().request_items(table, wanted);
         let output = call.send().await.map_err(unread)?;
         let items = output.responses.and_then(|mut tables| tables.remove(table)).unwrap_or_default();
