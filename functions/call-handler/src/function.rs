@@ -4,7 +4,7 @@ use std::error::Error;
 use std::sync::Arc;
 
 use longshore::batch::{self, Delivery, MessageHandler, Server};
-use longshore::chunk::ChunkFunction;
+use longshore::chunk::{ChunkFunction, CostMeter};
 use longshore::config::{self, Aws};
 use longshore::handler::Registry;
 use longshore::ports::Ports;
@@ -39,6 +39,12 @@ impl<S: Store, Q: Queues, F: Files> CallHandler<S, Q, F> {
     pub fn new(ports: Ports<S, Q, F>, registry: Registry, handlers: Arc<dyn CallHandlers>, retry_base_s: i64) -> Self {
         let registry = registry.with_handlers(Arc::clone(&handlers));
         Self { chunks: ChunkFunction::new(ports, registry, retry_base_s), handlers }
+    }
+
+    /// Sets the meter of billed units.
+    #[must_use]
+    pub fn metered(self, meter: CostMeter) -> Self {
+        Self { chunks: self.chunks.metered(meter), ..self }
     }
 }
 
@@ -79,5 +85,6 @@ pub async fn serve(aws: &Aws) -> Result<(), lambda_runtime::Error> {
     let registry = Registry::default().with_records(Arc::new(aws.records()?));
     let retry_base_s = config::retry_base_s()?;
     let handler = CallHandler::new(ports, registry, Arc::new(Handlers::from_env(aws)?), retry_base_s);
+    let handler = handler.metered(config::cost_meter()?);
     batch::serve(Server { handler, queue: aws.queues(), retry_base_s }).await
 }

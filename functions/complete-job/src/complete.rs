@@ -220,7 +220,10 @@ impl<S: Store, Q: Queues, F: Files + MultipartFiles> Completer<'_, S, Q, F> {
     async fn finish(&self, ending: &Ending, finish: &Finish, failures: &FailuresByCode) -> Result<CompleteEnd, Halt> {
         let Job { job_id, generation, .. } = ending.job;
         if let Transition::Made(job) = self.ports.store.finish(job_id, finish).await? {
-            metrics::job_ended(&job, failures);
+            // A retry may have reopened the stored job since.
+            let mut ended = ending.job.clone();
+            ended.finish(finish);
+            metrics::job_ended(&ended, failures);
             if let Some(progressed_at) = ending.groups.iter().map(|group| group.progressed_at).max() {
                 metrics::time(Metric::CompletionDuration, &[], finish.at.millis_since(progressed_at));
             }

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use longshore::chunk::{EndedGroups, ReportGroup};
 use longshore::telemetry;
+use longshore_domain::cost::Charge;
 use longshore_domain::group::{Group, Manifest};
 use longshore_domain::job::{Finish, Job, JobError, Stage, Status, Stop};
 use longshore_domain::message::CompleteMessage;
@@ -77,7 +78,8 @@ impl Ending {
                 None => (Status::Completed, None),
             },
         };
-        Finish { generation: self.job.generation, status, totals, report, error, at }
+        let charge = Some(Charge::new(&self.job, &self.groups));
+        Finish { generation: self.job.generation, status, totals, report, error, charge, at }
     }
 }
 
@@ -260,7 +262,8 @@ mod tests {
             by_sweeper: false,
         };
         let counts = Counts { succeeded: 1, ..Counts::default() };
-        now(ports.store.commit(id, 0, &Commit { chunk: 0, from: None, to, counts, at })).unwrap();
+        now(ports.store.commit(id, 0, &Commit { chunk: 0, from: None, to, counts, usage: Default::default(), at }))
+            .unwrap();
         now(ports.store.group_done(id, 0, at)).unwrap();
 
         let job = now(ports.store.job(id)).unwrap().unwrap();

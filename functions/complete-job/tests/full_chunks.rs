@@ -121,7 +121,7 @@ fn ended(file: &str, round: u32, counts: Counts) -> (Ports<MemoryStore, MemoryQu
     for chunk in 0..CHUNKS {
         let (position, token, file) = (0, format!("attempt{chunk}"), Some(file.to_owned()));
         let to = Cursor { round, position, token, file, deferred: 0, due: None, finished: true, by_sweeper: false };
-        let commit = Commit { chunk, from: None, to, counts, at: Timestamp::now() };
+        let commit = Commit { chunk, from: None, to, counts, usage: Default::default(), at: Timestamp::now() };
         assert!(matches!(now(store.commit(id, 0, &commit)).unwrap(), CommitOutcome::Committed(_)));
     }
     now(store.group_done(id, 0, Timestamp::now())).unwrap();

@@ -86,6 +86,7 @@ impl ReplannedChunks {
             replanned: mem::take(&mut self.replanned),
             step,
             reading: None,
+            walk_reads: 0,
         }
     }
 }

@@ -5,9 +5,14 @@
 //! group's last item. It is refused unless the job's place is still the one at which the group begins. So each item is
 //! in at most one committed group, and the file of an attempt that lost the race is never read.
 //!
+//! The read units of the walk are stored with the group, as part of its cost.
+//!
 //! A delivery that finds no item, because there are few in much data, commits an empty group to move the place: the next
 //! delivery would otherwise read the same data again.
 
+use std::mem;
+
+use longshore::metering;
 use longshore_domain::group::{ChunkPlan, GroupPlan, Manifest};
 use longshore_domain::job::{ItemFile, Job, JobError};
 use longshore_domain::ports::{Files, Queues, Store};
@@ -56,6 +61,8 @@ pub(crate) struct Walk<'a, S, Q, F, I> {
     /// Time at which the group is committed although it is not full.
     group_ends: Timestamp,
     ended: bool,
+    /// Read units since the last group.
+    reads: u64,
 }
 
 impl<'a, S: Store, Q: Queues, F: Files, I: ItemSource> Walk<'a, S, Q, F, I> {
@@ -67,7 +74,7 @@ impl<'a, S: Store, Q: Queues, F: Files, I: ItemSource> Walk<'a, S, Q, F, I> {
         turn: Turn,
     ) -> Self {
         let group_ends = group_ends(turn, (splitter.clock)());
-        Self { splitter, source, job: job.clone(), limits, turn, group_ends, ended: false }
+        Self { splitter, source, job: job.clone(), limits, turn, group_ends, ended: false, reads: 0 }
     }
 
     /// Commits group after group. `issues` are those of the source.
@@ -112,7 +119,9 @@ impl<'a, S: Store, Q: Queues, F: Files, I: ItemSource> Walk<'a, S, Q, F, I> {
         if self.ended || (has_read && (self.splitter.clock)() >= self.group_ends) {
             return Ok(false);
         }
+        let before = metering::read();
         self.ended = !self.source.read().await?;
+        self.reads += (metering::read() - before).reads;
         Ok(true)
     }
 
@@ -128,6 +137,7 @@ impl<'a, S: Store, Q: Queues, F: Files, I: ItemSource> Walk<'a, S, Q, F, I> {
         let manifest = Manifest { group: self.job.split.groups, chunks };
         let is_empty = manifest.chunks.is_empty();
         let plan = GroupPlan::from_walk(self.job.generation, manifest, self.job.split.place.clone(), upto);
+        let plan = GroupPlan { walk_reads: mem::take(&mut self.reads), ..plan };
         let inline = |plan: &ChunkPlan| {
             let rows = bytes.get(plan.start as usize..plan.end as usize);
             rows.filter(|rows| !plan.oversize && rows.len() as u64 <= INLINE_BYTES)

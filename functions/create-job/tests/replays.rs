@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use create_job::{SplitEnd, Splitter};
 use futures::FutureExt;
-use longshore::chunk::{DefinitionCache, Mode, Worker};
+use longshore::chunk::{DefinitionCache, Mode, PauseCache, Worker};
 use longshore::handler::{ItemKey, JobContext, JobType, Outcome, Registry, TypeLimits};
 use longshore::ports::Ports;
 use longshore_domain::dead_letter::{DeadLetterMessage, Queue, ReplayDecision, decide_replay};
@@ -104,8 +104,15 @@ impl World {
         let create = CreateMessage { generation: self.job().generation, ..CreateMessage::of_job(self.id) };
         assert_eq!(now(splitter.split(&create, Timestamp(i64::MAX))).unwrap(), SplitEnd::Ended);
         let (definitions, mut dead) = (DefinitionCache::default(), Vec::new());
-        let worker =
-            Worker { ports: &self.ports, registry: &self.registry, definitions: &definitions, retry_base_s: 0, clock };
+        let worker = Worker {
+            ports: &self.ports,
+            registry: &self.registry,
+            definitions: &definitions,
+            pauses: &PauseCache::default(),
+            retry_base_s: 0,
+            clock,
+            meter: Default::default(),
+        };
         for sent in self.ports.queues.take_chunks() {
             let plan = &sent.message.plan;
             let dies = deadly.contains(&plan.first);
@@ -128,6 +135,7 @@ impl World {
             totals,
             report: None,
             error: None,
+            charge: None,
             at: clock(),
         };
         now(self.ports.store.finish(self.id, &finish)).unwrap();

@@ -7,7 +7,7 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 
 use create_job::{SplitEnd, Splitter};
-use longshore::chunk::{ChunkEnd, DefinitionCache, Mode, Worker};
+use longshore::chunk::{ChunkEnd, DefinitionCache, Mode, PauseCache, Worker};
 use longshore::handler::Registry;
 use longshore::job_types::builtin;
 use longshore::job_types::undo::undo_options;
@@ -80,8 +80,15 @@ impl World {
         }
         STEP_MS.set(0);
         let definitions = DefinitionCache::default();
-        let worker =
-            Worker { ports: &self.ports, registry: &self.registry, definitions: &definitions, retry_base_s: 0, clock };
+        let worker = Worker {
+            ports: &self.ports,
+            registry: &self.registry,
+            definitions: &definitions,
+            pauses: &PauseCache::default(),
+            retry_base_s: 0,
+            clock,
+            meter: Default::default(),
+        };
         for sent in self.ports.queues.take_chunks() {
             let end = worker.work(&sent.message, Mode::Work, Timestamp(i64::MAX)).await.unwrap();
             assert!(matches!(end, ChunkEnd::Finished | ChunkEnd::NotLive | ChunkEnd::Absent), "{end:?}");
@@ -89,7 +96,7 @@ impl World {
         let JobProgress { groups, job } = self.ports.store.progress(id).await.unwrap().unwrap();
         let totals = progress::counts(&job, &groups);
         let (generation, status) = (job.generation, Status::Completed);
-        let finish = Finish { generation, status, totals, report: None, error: None, at: clock() };
+        let finish = Finish { generation, status, totals, report: None, error: None, charge: None, at: clock() };
         self.ports.store.finish(id, &finish).await.unwrap();
         totals
     }

@@ -10,14 +10,19 @@ mod support {
 use std::sync::Arc;
 
 use create_job::{SplitEnd, Splitter};
-use longshore::handler::Registry;
+use longshore::handler::{AnyRecordReader, Registry};
+use longshore::metering;
 use longshore::ports::Ports;
+use longshore_domain::cost::Units;
 use longshore_domain::dataset::Dataset;
 use longshore_domain::group::ChunkPlan;
 use longshore_domain::ids::JobId;
 use longshore_domain::job::{DatasetSource, Job, Source};
 use longshore_domain::message::CreateMessage;
-use longshore_domain::ports::{Definition, Files, JobStore, Ledger, NewRecord, Read, RecordStore};
+use longshore_domain::ports::{
+    Definition, Files, JobStore, KeyPage, KeyWalk, KnownRecords, Ledger, NewRecord, PortResult, Read, RecordReader,
+    RecordStore,
+};
 use longshore_domain::tenant::TenantId;
 use longshore_domain::timestamp::Timestamp;
 use longshore_domain::writer::{Rule, Writer};
@@ -54,7 +59,11 @@ impl World {
     }
 
     async fn split(&self) -> SplitEnd {
-        let registry = Registry::default().with(Each).with_records(Arc::new(self.records.clone()));
+        self.split_with(Arc::new(self.records.clone())).await
+    }
+
+    async fn split_with(&self, records: Arc<dyn AnyRecordReader>) -> SplitEnd {
+        let registry = Registry::default().with(Each).with_records(records);
         let splitter = Splitter { ports: &self.ports, registry: &registry, clock };
         splitter.split(&CreateMessage::new(&self.job), Timestamp(i64::MAX)).await.unwrap()
     }
@@ -121,6 +130,29 @@ async fn records_that_exist_during_the_whole_walk_are_planned_once_whoever_write
     for key in (0..2_000).map(key).filter(|key| !removed.contains(key)) {
         assert!(planned.binary_search(&key).is_ok(), "{key} is missing");
     }
+}
+
+/// Records of which each page of keys costs 100 read units.
+struct Metered(MemoryRecords);
+
+impl RecordReader for Metered {
+    async fn walk_keys(&self, of: &Dataset, walk: &KeyWalk) -> PortResult<KeyPage> {
+        metering::add(Units { reads: 100, ..Units::NONE });
+        RecordReader::walk_keys(&self.0, of, walk).await
+    }
+
+    async fn read_records(&self, of: &Dataset, keys: &[String]) -> PortResult<KnownRecords> {
+        RecordReader::read_records(&self.0, of, keys).await
+    }
+}
+
+#[tokio::test]
+async fn the_reads_of_a_walk_are_stored_with_its_groups_also_if_no_chunk_has_begun() {
+    let world = World::new((0..5_000).map(key), None).await;
+    world.split_with(Arc::new(Metered(world.records.clone()))).await;
+    let groups = world.ports.store.progress(world.job.job_id).await.unwrap().unwrap().groups;
+    let reads: u64 = groups.iter().map(|group| group.usage.reads).sum();
+    assert!(reads >= 100 && reads.is_multiple_of(100), "{reads}");
 }
 
 #[tokio::test]

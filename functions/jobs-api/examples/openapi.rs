@@ -3,7 +3,7 @@
 use longshore::openapi::document;
 
 fn main() -> Result<(), serde_json::Error> {
-    let document = document([upload::openapi(), inspect::openapi(), jobs_api::openapi(), dead_letters::openapi()]);
+    let document = document([upload::openapi(), inspect::openapi(), jobs_api::openapi(), operations::openapi()]);
     println!("{}", serde_json::to_string_pretty(&document)?);
     Ok(())
 }

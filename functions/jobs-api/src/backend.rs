@@ -7,7 +7,7 @@ use longshore::ports::Ports;
 use longshore::queues::SqsQueues;
 use longshore::store::dynamo::DynamoStore;
 use longshore::store::records::DynamoRecords;
-use longshore_domain::job::{Job, SourceFile};
+use longshore_domain::job::Job;
 use longshore_domain::ports::DownloadUrls;
 use longshore_domain::ports::RecordStore;
 use longshore_domain::ports::{Files, JobTypes, PingQueue, QueueDepth, Queues, Store, TenantCounts};
@@ -68,12 +68,9 @@ impl Limits {
         now.plus_days(self.retention_days).seconds()
     }
 
-    /// Returns the time in seconds until which a job and its folder are kept. The items of a request are stored when
-    /// the job is created, also if it starts later.
+    /// Returns the time in seconds until which a job and its folder are kept.
     pub(crate) fn kept_until(&self, job: &Job) -> i64 {
-        let has_items = job.file().is_some_and(SourceFile::is_of_request);
-        let stored = if has_items { self.expires_at(job.times.created_at) } else { i64::MAX };
-        job.times.expires_at.min(stored)
+        job.kept_until(self.retention_days)
     }
 }
 

@@ -23,6 +23,7 @@
 mod admission;
 mod audit;
 mod backend;
+mod costs;
 mod documents;
 mod etag;
 mod events;
@@ -42,12 +43,15 @@ mod webhooks;
 
 pub use audit::{AuditDocument, Check, Difference, Unchecked, audit};
 pub use backend::{Api, Backend, Deployed, Limits};
+pub use costs::{
+    CostDocument, CostParts, CostPrices, EstimateDocument, MonthCostsDocument, TenantCostDocument, TypeCostDocument,
+};
 pub use events::document::EventsDocument;
 pub use failures::{FailureDocument, FailuresDocument};
 pub use job_types::{
     CandidateDocument, JobTypeDocument, JobTypesDocument, Registrations, SecretDocument, TargetDocument,
 };
-pub use jobs::{JobCounts, JobDocument, JobSource, JobsDocument, Links, Undoes, WaitingFor};
+pub use jobs::{JobCounts, JobDocument, JobSource, JobsDocument, Links, Undoes};
 pub use output::{FileLink, FileLinks, OutputDocument, ReceiptLink};
 pub use queue_depths::QueueDepths;
 pub use records::{DatasetDocument, DatasetLinks, DatasetsDocument, RecordDocument, RecordsDocument};

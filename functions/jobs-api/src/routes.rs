@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use axum::Router;
 use axum::http::{Uri, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::any;
+use axum::{Extension, Router};
+use longshore::chunk::PauseCache;
 use longshore::config::{self, Aws, ConfigError};
 use longshore::handler::Registry;
 use longshore::http::{self, CallLimit};
@@ -25,7 +26,7 @@ use crate::job_types::Registrations;
 use crate::jobs::{cancel, create, delete, delete_dataset, get, list, retry, start, undo};
 use crate::queue_depths::QueueDepths;
 use crate::records::datasets;
-use crate::{audit, documents, events, failures, job_types, output, records, results, schedules, webhooks};
+use crate::{audit, costs, documents, events, failures, job_types, output, records, results, schedules, webhooks};
 
 // The order of the OpenAPI document and of its HTML page. A create costs 0 because its handler counts it, after it has
 // looked up the idempotency key: a repeated create is answered regardless of the rate limit. An audit reads a whole
@@ -47,6 +48,7 @@ longshore::routes! {
     POST   "/api/jobs/{jobId}/start"          start::start<B>,
     POST   "/api/jobs/{jobId}/undo"           undo::undo<B>,
     DELETE "/api/jobs/{jobId}"                delete::delete<B>,
+    GET    "/api/costs"                       costs::month::get<B>,
     GET    "/api/events"                      events::list::list<B>,
     POST   "/api/webhooks"                    webhooks::create::create<B> costs 5,
     GET    "/api/webhooks"                    webhooks::get::list<B>,
@@ -83,7 +85,7 @@ longshore::routes! {
 /// Returns the function as a router.
 pub fn router<B: Backend>(api: Api<B>) -> Router {
     let limit = CallLimit::new(api.tenant_calls, api.clock);
-    let router = refuse_others(routes::<B>());
+    let router = refuse_others(routes::<B>()).layer(Extension(Arc::<PauseCache>::default()));
     let router = http::with_call_limit(http::with_problems(router), limit);
     let router = http::with_operators(router, &api.operators);
     http::with_access(router, &api.access).with_state(Arc::new(api))
@@ -93,7 +95,7 @@ pub fn router<B: Backend>(api: Api<B>) -> Router {
 /// function.
 fn refuse_others<B: Backend>(router: Router<Arc<Api<B>>>) -> Router<Arc<Api<B>>> {
     let mut methods = BTreeMap::<&str, Vec<&str>>::new();
-    for (method, path) in upload::ROUTES.into_iter().chain(inspect::ROUTES).chain(dead_letters::ROUTES) {
+    for (method, path) in upload::ROUTES.into_iter().chain(inspect::ROUTES).chain(operations::ROUTES) {
         methods.entry(path).or_default().push(method);
     }
     methods.into_iter().fold(router, |router, (path, mut methods)| {

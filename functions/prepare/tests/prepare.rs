@@ -13,9 +13,11 @@ use longshore::batch::Delivery;
 use longshore::handler::Registry;
 use longshore::job_types::builtin;
 use longshore::ports::Ports;
+use longshore_domain::ids::PauseId;
 use longshore_domain::job::{Job, Original, Reopen, Selection, SourceFile, Stage, Status, Stop};
 use longshore_domain::message::CreateMessage;
-use longshore_domain::ports::{Definition, Files, JobStore, JobTransitions, Queues, Reopened};
+use longshore_domain::pause::{Pause, PauseScope};
+use longshore_domain::ports::{Definition, Files, JobStore, JobTransitions, PauseRecords, Queues, Reopened};
 use longshore_domain::records::{Form, Format, GivenSheet};
 use longshore_domain::sheet_rows::SheetRows;
 use longshore_domain::tenant::TenantId;
@@ -228,6 +230,28 @@ async fn a_canceled_job_is_not_prepared() {
     world.ports.store.stop(world.job.job_id, 0, &Stop::canceled(clock())).await.unwrap();
     assert_eq!(world.prepare().await.unwrap(), PrepareEnd::NothingToDo);
     assert_eq!((world.prepared_files(), world.job().await.status), (Vec::new(), Status::Running));
+}
+
+#[tokio::test]
+async fn a_message_that_a_pause_holds_resets_the_count_of_resends_and_changes_nothing_else() {
+    let world = World::new(&gzip(CSV), None).await;
+    let create = CreateMessage::new(&world.job);
+    world.split().await;
+    let prepare = world.ports.queues.take_prepares().pop().unwrap();
+    let scope = PauseScope::JobType(world.job.job_type.clone());
+    let pause = Pause { id: PauseId::generate(), scope, since: clock(), until: NO_DEADLINE, by: "olga".to_owned() };
+    world.ports.store.put_pause(&pause).await.unwrap();
+    let splitter = Splitter { ports: &world.ports, registry: &world.registry, clock };
+    for message in [&create, &prepare] {
+        let before = world.job().await;
+        world.ports.store.count_resend(&before, clock()).await.unwrap();
+        if message == &create {
+            assert_eq!(splitter.split(message, NO_DEADLINE).await.unwrap(), SplitEnd::OnHold);
+        } else {
+            assert_eq!(world.preparer().deliver(message, delivery(0)).await.unwrap(), PrepareEnd::OnHold);
+        }
+        assert_eq!(world.job().await, before);
+    }
 }
 
 #[tokio::test]

@@ -35,6 +35,6 @@ impl<S: Store, Q: Queues, F: Files> MessageHandler for ProcessItem<S, Q, F> {
 pub async fn serve(aws: &Aws, registry: Registry) -> Result<(), lambda_runtime::Error> {
     let ports = Ports { store: aws.store()?, queues: aws.queues(), files: aws.files()? };
     let retry_base_s = config::retry_base_s()?;
-    let handler = ProcessItem(ChunkFunction::new(ports, registry, retry_base_s));
+    let handler = ProcessItem(ChunkFunction::new(ports, registry, retry_base_s).metered(config::cost_meter()?));
     batch::serve(Server { handler, queue: aws.queues(), retry_base_s }).await
 }

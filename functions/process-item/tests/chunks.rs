@@ -5,7 +5,7 @@
 use std::cell::Cell;
 use std::time::Duration;
 
-use longshore::chunk::{CHAIN_READS, ChunkEnd, DefinitionCache, Mode, TURN_S, Worker, read_chain};
+use longshore::chunk::{CHAIN_READS, ChunkEnd, DefinitionCache, Mode, PauseCache, TURN_S, Worker, read_chain};
 use longshore::handler::{Input, ItemKey, JobContext, JobType, Outcome, Registry, TypeLimits};
 use longshore::ports::{JobFolder, Ports};
 use longshore_domain::group::{ChunkPlan, GroupPlan, Manifest};
@@ -36,6 +36,21 @@ thread_local! {
 
 fn clock() -> Timestamp {
     Timestamp(CLOCK.get())
+}
+
+/// The caches of a process.
+#[derive(Default)]
+struct Caches {
+    definitions: DefinitionCache,
+    pauses: PauseCache,
+}
+
+fn worker<'a, F>(
+    ports: &'a Ports<MemoryStore, MemoryQueues, F>,
+    registry: &'a Registry,
+    Caches { definitions, pauses }: &'a Caches,
+) -> Worker<'a, MemoryStore, MemoryQueues, F> {
+    Worker { ports, registry, definitions, pauses, retry_base_s: 0, clock, meter: Default::default() }
 }
 
 fn waiting(job_type: &str) -> Job {
@@ -92,8 +107,8 @@ async fn a_chunk_of_a_slow_handler_is_committed_every_second_and_continued_in_tu
     let (store, queues, files) = (MemoryStore::default(), MemoryQueues::default(), MemoryFiles::default());
     let (job, message) = begun_slow(&store, &files).await;
     let ports = Ports { store: store.clone(), queues: queues.clone(), files };
-    let (registry, definitions) = (Registry::default().with(Slow(store.clone())), DefinitionCache::default());
-    let worker = Worker { ports: &ports, registry: &registry, definitions: &definitions, retry_base_s: 0, clock };
+    let (registry, caches) = (Registry::default().with(Slow(store.clone())), Caches::default());
+    let worker = worker(&ports, &registry, &caches);
     queues.send_chunks(&[message], 0).await.unwrap();
     let mut deliveries = 0;
     loop {
@@ -152,8 +167,8 @@ async fn a_round_whose_files_take_longer_to_find_than_a_turn_makes_progress() {
     let (store, queues, files) = (MemoryStore::default(), MemoryQueues::default(), SlowFiles::default());
     let (job, message) = begun_slow(&store, &files.0).await;
     let ports = Ports { store: store.clone(), queues: queues.clone(), files: files.clone() };
-    let (registry, definitions) = (Registry::default().with(SlowOnce), DefinitionCache::default());
-    let worker = Worker { ports: &ports, registry: &registry, definitions: &definitions, retry_base_s: 0, clock };
+    let (registry, caches) = (Registry::default().with(SlowOnce), Caches::default());
+    let worker = worker(&ports, &registry, &caches);
     queues.send_chunks(&[message], 0).await.unwrap();
     let (mut deliveries, mut files_of_round) = (0, 0);
     loop {
@@ -219,8 +234,8 @@ async fn only_rows_over_a_small_limit_fail_and_every_row_counts_once() {
     let plan = plans.remove(0);
     begin(&store, &job, json!({}), &plan).await;
     let ports = Ports { store: store.clone(), queues, files };
-    let (registry, definitions) = (Registry::default().with(Short), DefinitionCache::default());
-    let worker = Worker { ports: &ports, registry: &registry, definitions: &definitions, retry_base_s: 0, clock };
+    let (registry, caches) = (Registry::default().with(Short), Caches::default());
+    let worker = worker(&ports, &registry, &caches);
     let message = ChunkMessage::new(&job, ChunkId::default(), &plan);
     let end = worker.work(&message, Mode::Work, clock().plus_seconds(60)).await.unwrap();
     assert_eq!(end, ChunkEnd::Finished);
@@ -269,8 +284,8 @@ async fn options_are_not_subject_to_the_limit_of_rows_in_any_round() {
     let plan = ChunkPlan { first: 1, items: 1, start: 0, end: 0, oversize: false, keys: None };
     begin(&store, &job, json!({"text": "longer than eight bytes"}), &plan).await;
     let ports = Ports { store: store.clone(), queues, files };
-    let (registry, definitions) = (Registry::default().with(Second), DefinitionCache::default());
-    let worker = Worker { ports: &ports, registry: &registry, definitions: &definitions, retry_base_s: 0, clock };
+    let (registry, caches) = (Registry::default().with(Second), Caches::default());
+    let worker = worker(&ports, &registry, &caches);
     let message = ChunkMessage::new(&job, ChunkId::default(), &plan);
     for end in [ChunkEnd::NextRound, ChunkEnd::Finished] {
         assert_eq!(worker.work(&message, Mode::Work, clock().plus_seconds(60)).await.unwrap(), end);

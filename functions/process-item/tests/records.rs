@@ -5,7 +5,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use longshore::chunk::{ChunkEnd, DefinitionCache, Mode, Worker, read_chain};
+use longshore::chunk::{ChunkEnd, DefinitionCache, Mode, PauseCache, Worker, read_chain};
 use longshore::handler::{Input, ItemKey, JobContext, JobType, Outcome, Record, Registry, Rejection, TypeLimits};
 use longshore::ports::{JobFolder, Ports};
 use longshore_domain::dataset::Dataset;
@@ -102,7 +102,15 @@ async fn records_are_read_anew_in_each_round_and_removed_ones_are_skipped() {
     let registry = Registry::default().with(noted.clone()).with_records(Arc::new(records.clone()));
     let definitions = DefinitionCache::default();
     let clock = || Timestamp(10);
-    let worker = Worker { ports: &ports, registry: &registry, definitions: &definitions, retry_base_s: 0, clock };
+    let worker = Worker {
+        ports: &ports,
+        registry: &registry,
+        definitions: &definitions,
+        pauses: &PauseCache::default(),
+        retry_base_s: 0,
+        clock,
+        meter: Default::default(),
+    };
     let work = || worker.work(&message, Mode::Work, Timestamp(60_000));
     assert_eq!(work().await.unwrap(), ChunkEnd::NextRound);
     records.delete(&people(), &key(5)).await.unwrap();
@@ -140,7 +148,15 @@ async fn a_chunk_is_given_up_without_its_records() {
     let (job, message) = begun(&ports, 5).await;
     let (registry, definitions) = (Registry::default(), DefinitionCache::default());
     let clock = || Timestamp(10);
-    let worker = Worker { ports: &ports, registry: &registry, definitions: &definitions, retry_base_s: 0, clock };
+    let worker = Worker {
+        ports: &ports,
+        registry: &registry,
+        definitions: &definitions,
+        pauses: &PauseCache::default(),
+        retry_base_s: 0,
+        clock,
+        meter: Default::default(),
+    };
     assert_eq!(worker.work(&message, Mode::GiveUp, Timestamp(60_000)).await.unwrap(), ChunkEnd::Finished);
     let JobProgress { groups, .. } = ports.store.progress(job.job_id).await.unwrap().unwrap();
     assert_eq!(groups[0].counts.failed, 5);

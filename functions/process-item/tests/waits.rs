@@ -5,7 +5,7 @@
 use std::cell::{Cell, RefCell};
 use std::time::Duration;
 
-use longshore::chunk::{ChunkEnd, DefinitionCache, Mode, Worker};
+use longshore::chunk::{ChunkEnd, DefinitionCache, Mode, PauseCache, Worker};
 use longshore::handler::{ItemKey, JobContext, JobType, Outcome, Registry};
 use longshore::ports::Ports;
 use longshore_domain::group::{ChunkPlan, GroupPlan, Manifest};
@@ -70,7 +70,15 @@ async fn each_item_is_passed_to_the_handler_again_after_its_own_wait() {
     store.commit_group(&job, &GroupPlan::from_file(0, manifest, 0..size_bytes), clock()).await.unwrap();
     let ports = Ports { store: store.clone(), queues: queues.clone(), files };
     let (registry, definitions) = (Registry::default().with(Waiting), DefinitionCache::default());
-    let worker = Worker { ports: &ports, registry: &registry, definitions: &definitions, retry_base_s: 0, clock };
+    let worker = Worker {
+        ports: &ports,
+        registry: &registry,
+        definitions: &definitions,
+        pauses: &PauseCache::default(),
+        retry_base_s: 0,
+        clock,
+        meter: Default::default(),
+    };
     let mut message = ChunkMessage::new(&job, ChunkId::default(), &plan);
     let mut ends = Vec::new();
     loop {

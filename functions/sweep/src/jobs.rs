@@ -17,7 +17,8 @@ use longshore_domain::timestamp::Timestamp;
 use tracing::Instrument;
 
 use crate::decide::Action;
-use crate::push::{Executor, JobInspector};
+use crate::inspector::{InspectedJob, JobInspector};
+use crate::push::Executor;
 
 /// Eighths of the time for jobs at which the turn, and then the newest jobs, must end. Removals have the remaining
 /// time.
@@ -72,7 +73,8 @@ pub(crate) struct JobSweep<'a, S, Q, F> {
     inspector: JobInspector,
     seen: BTreeSet<JobId>,
     removable: Vec<Job>,
-    /// Time since which the oldest job that was visited waits for its start.
+    /// Time since which the oldest job that was visited waits for its start. A job that a pause holds does not count:
+    /// it would keep the alarm raised, and so hide a job of others that is stuck.
     waiting_since: Option<Timestamp>,
 }
 
@@ -176,12 +178,13 @@ impl<'a, S: Store + Removal + Sweeps, Q: Queues + QueueDepth, F: Files> JobSweep
     async fn job(&mut self, position: JobPosition, summary: &mut SweepSummary) {
         summary.jobs += 1;
         self.seen.insert(position.job_id);
-        let (job, actions) = match self.inspector.inspect(&self.executor, self.stall_s, position.job_id).await {
+        let inspected = self.inspector.inspect(&self.executor, self.stall_s, position.job_id).await;
+        let InspectedJob { job, actions, is_held } = match inspected {
             Ok(Some(needed)) => needed,
             Ok(None) => return,
             Err(error) => return summary.record_failure("cannot read a job", &error),
         };
-        if job.status == Status::Waiting {
+        if job.status == Status::Waiting && !is_held {
             let since = job.times.waits_since();
             self.waiting_since = Some(self.waiting_since.map_or(since, |earlier| earlier.min(since)));
         }
@@ -220,3 +223,7 @@ impl<'a, S: Store + Removal + Sweeps, Q: Queues + QueueDepth, F: Files> JobSweep
         }
     }
 }
+
+#[cfg(test)]
+#[path = "jobs_tests.rs"]
+mod tests;

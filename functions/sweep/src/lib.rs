@@ -24,6 +24,8 @@
 mod dead_letters;
 pub mod decide;
 mod due;
+mod held;
+mod inspector;
 mod jobs;
 mod options;
 pub mod overdue;

@@ -1,7 +1,9 @@
 //! Pushes over in-memory ports.
 
 use longshore_domain::group::{ChunkPlan, GroupPlan};
+use longshore_domain::ids::JobId;
 use longshore_domain::ports::{Definition, JobStore, JobTransitions, Ledger};
+use longshore_domain::tenant::TenantId;
 use longshore_testing::{MemoryFiles, MemoryQueues, MemoryStore};
 
 use super::*;

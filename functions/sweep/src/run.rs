@@ -13,6 +13,7 @@ use tracing::Instrument;
 
 use crate::decide::decide_dead_split;
 use crate::due::DueSweep;
+use crate::held::ReadPauses;
 use crate::jobs::{JobSweep, SweepSummary};
 use crate::push::Executor;
 
@@ -72,9 +73,10 @@ impl<S: Store + Removal + Sweeps + JobTypes, Q: Queues + QueueDepth, F: Files, D
             };
             give_up.instrument(telemetry::job_span(dead_letter.job_id)).await;
         }
+        let mut pauses = ReadPauses::default();
         for dead_letter in readable(self.dead_letters.creates().await?, summary).into_iter().take_while(|_| in_time()) {
             let end_split = async {
-                if let Err(error) = self.dead_split(executor, &dead_letter).await {
+                if let Err(error) = self.dead_split(executor, &dead_letter, &mut pauses).await {
                     summary.record_failure("cannot process the dead letter of a split", &error);
                 }
             };
@@ -85,17 +87,22 @@ impl<S: Store + Removal + Sweeps + JobTypes, Q: Queues + QueueDepth, F: Files, D
         Ok(())
     }
 
+    /// Stops the job of a dead split, if a push had no effect and no pause holds the job: during a pause, a splitter
+    /// acknowledges the pushed message without a step.
     async fn dead_split(
         &self,
         executor: &Executor<'_, S, Q, F>,
         dead_letter: &CreateMessage,
+        pauses: &mut ReadPauses,
     ) -> Result<(), ChunkError> {
         let Some(job) = self.ports.store.job(dead_letter.job_id).await? else { return Ok(()) };
         telemetry::record_job(&job);
-        match decide_dead_split(&job, dead_letter, (self.clock)(), self.stall_s) {
-            Some(action) => executor.act(&job, action).await,
-            None => Ok(()),
+        let now = (self.clock)();
+        let Some(action) = decide_dead_split(&job, dead_letter, now, self.stall_s) else { return Ok(()) };
+        if pauses.hold(&self.ports.store, &job, now).await? {
+            return Ok(());
         }
+        executor.act(&job, action).await
     }
 }
 

@@ -3,10 +3,11 @@
 use std::cell::Cell;
 
 use longshore_domain::group::{ChunkPlan, GroupPlan, Manifest};
-use longshore_domain::ids::{ChunkId, JobId};
+use longshore_domain::ids::{ChunkId, JobId, PauseId};
 use longshore_domain::job::{ChunkQueue, Job, JobTimes};
 use longshore_domain::message::{ChunkMessage, CompleteMessage, WebhookMessage};
-use longshore_domain::ports::{DeadLetter, Definition, JobStore, JobTransitions, PortError};
+use longshore_domain::pause::{Pause, PauseScope};
+use longshore_domain::ports::{DeadLetter, Definition, JobStore, JobTransitions, PauseRecords, PortError};
 use longshore_domain::tenant::TenantId;
 use longshore_testing::{MemoryFiles, MemoryQueues, MemoryStore};
 
@@ -155,32 +156,52 @@ impl DeadLetters for DeadSplit {
     }
 }
 
+/// Returns a running job whose splitter has just committed a group, and which was pushed so many times.
+async fn splitting(store: &MemoryStore, pushes: u32) -> Job {
+    NOW.set(START);
+    let job = Job::waiting(JobId::generate(), TenantId::from_static("t"), "import", START);
+    store.create_job(&job, &Definition::new(serde_json::json!({})), None).await.unwrap();
+    store.begin(job.job_id, 0, START).await.unwrap();
+    for _ in 0..pushes {
+        let job = store.job(job.job_id).await.unwrap().unwrap();
+        store.count_resend(&job, START).await.unwrap();
+    }
+    job
+}
+
+/// Sweeps with the dead create message of a job, which is then without progress for about so many seconds. Returns true
+/// if the job is stopped.
+async fn is_stopped_by_its_dead_split(store: &MemoryStore, job: &Job, idle_s: i64) -> bool {
+    NOW.set(START.plus_seconds(idle_s - 20));
+    let ports = Ports { store: store.clone(), queues: MemoryQueues::default(), files: MemoryFiles::default() };
+    let dead_letters = DeadSplit(CreateMessage::new(job));
+    let sweep = Sweep { ports, dead_letters, stall_s: 60, retention_days: 14, clock };
+    sweep.run(clock().plus_seconds(200)).await;
+    store.job(job.job_id).await.unwrap().unwrap().stop.is_some()
+}
+
 #[tokio::test]
 async fn a_dead_split_stops_its_job_only_without_progress_of_another_splitter() {
     for (pushes, idle_s, stopped) in [(0, 70, false), (1, 119, false), (1, 130, true)] {
-        NOW.set(START);
-        let ports =
-            Ports { store: MemoryStore::default(), queues: MemoryQueues::default(), files: MemoryFiles::default() };
-        let job = Job::waiting(JobId::generate(), TenantId::from_static("t"), "import", START);
-        ports.store.create_job(&job, &Definition::new(serde_json::json!({})), None).await.unwrap();
-        // A second splitter, whose message the sweeper has sent, has just committed a group.
-        ports.store.begin(job.job_id, 0, START).await.unwrap();
-        for _ in 0..pushes {
-            let job = ports.store.job(job.job_id).await.unwrap().unwrap();
-            ports.store.count_resend(&job, START).await.unwrap();
-        }
-        NOW.set(START.plus_seconds(idle_s - 20));
-        let dead_letter = CreateMessage::new(&job);
-        let sweep = Sweep {
-            ports: ports.clone(),
-            dead_letters: DeadSplit(dead_letter),
-            stall_s: 60,
-            retention_days: 14,
-            clock,
-        };
-        sweep.run(clock().plus_seconds(200)).await;
-        let job = ports.store.job(job.job_id).await.unwrap().unwrap();
-        assert_eq!(job.stop.is_some(), stopped, "{idle_s} s without progress, {pushes} pushes");
+        let store = MemoryStore::default();
+        let job = splitting(&store, pushes).await;
+        let is_stopped = is_stopped_by_its_dead_split(&store, &job, idle_s).await;
+        assert_eq!(is_stopped, stopped, "{idle_s} s without progress, {pushes} pushes");
+    }
+}
+
+#[tokio::test]
+async fn a_dead_split_does_not_stop_a_job_that_a_pause_holds() {
+    let tenant = || PauseScope::Tenant(TenantId::from_static("t"));
+    let job_type = || PauseScope::JobType("import".to_owned());
+    let another = || PauseScope::JobType("export".to_owned());
+    for (scope, stopped) in [(tenant(), false), (job_type(), false), (another(), true)] {
+        let store = MemoryStore::default();
+        let job = splitting(&store, 1).await;
+        let (id, until, by) = (PauseId::generate(), START.plus_seconds(900), "olga".to_owned());
+        store.put_pause(&Pause { id, scope: scope.clone(), since: START, until, by }).await.unwrap();
+        let is_stopped = is_stopped_by_its_dead_split(&store, &job, 130).await;
+        assert_eq!(is_stopped, stopped, "{scope:?}");
     }
 }
 

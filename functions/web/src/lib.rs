@@ -14,4 +14,4 @@ mod routes;
 mod settings;
 
 pub use routes::{ROUTES, router, serve};
-pub use settings::{Settings, SignIn, Token};
+pub use settings::{OperatorRule, Settings, SignIn, Token};

@@ -26,6 +26,8 @@ longshore::routes! {
     GET "/schedules/{scheduleId}" view,
     GET "/webhooks"            view,
     GET "/webhooks/{webhookId}" view,
+    GET "/operations"          view,
+    GET "/operations/{part}"   view,
     GET "/assets/{file}"       asset,
     GET "/config.json"         config,
 }

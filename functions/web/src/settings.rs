@@ -1,7 +1,7 @@
 //! Public settings of the deployment for the page: `GET /config.json`.
 
 use longshore::config::{self, ConfigError, text};
-use longshore::http::Access;
+use longshore::http::{Access, Operators};
 use serde::Serialize;
 
 /// Origin to which files are uploaded: `https://bucket.s3.region.amazonaws.com`.
@@ -41,6 +41,26 @@ pub struct SignIn {
     pub token: Token,
     /// Root of Cognito's hosted sign-in page.
     pub hosted_page: Option<String>,
+    /// The words by which the page recognizes operators, to whom it shows their area. The API checks each call itself.
+    pub operators: OperatorRule,
+}
+
+/// The claim of the API's token that identifies operators, and its words.
+#[derive(Clone, Eq, PartialEq, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct OperatorRule {
+    /// Name of the claim.
+    pub claim: String,
+    /// Word of operators.
+    pub group: String,
+    /// Word of read-only operators; `None` if there are none.
+    pub read_only_group: Option<String>,
+}
+
+impl From<Operators> for OperatorRule {
+    fn from(Operators { claim, group, read_only_group }: Operators) -> Self {
+        Self { claim, group, read_only_group }
+    }
 }
 
 /// A token of the issuer.
@@ -78,6 +98,7 @@ impl Settings {
                     scope: text(SCOPE)?,
                     token: if is_attribute { Token::Id } else { Token::Access },
                     hosted_page: hosted_page.map(|page| emulator.clone().unwrap_or(page)),
+                    operators: config::operators()?.into(),
                 })
             }
         };

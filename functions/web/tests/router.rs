@@ -7,7 +7,7 @@ use axum::body::Body;
 use axum::http::{HeaderMap, Request};
 use lambda_http::tower::ServiceExt;
 use serde_json::{Value, json};
-use web::{ROUTES, Settings, SignIn, Token, router};
+use web::{OperatorRule, ROUTES, Settings, SignIn, Token, router};
 
 const BUCKET: &str = "https://bucket.s3.eu-central-1.amazonaws.com";
 
@@ -22,6 +22,11 @@ fn cognito() -> SignIn {
         scope: "openid email".to_owned(),
         token: Token::Access,
         hosted_page: Some("https://sign-in.example.com".to_owned()),
+        operators: OperatorRule {
+            claim: "cognito:groups".to_owned(),
+            group: "operators".to_owned(),
+            read_only_group: None,
+        },
     }
 }
 
@@ -63,7 +68,8 @@ async fn the_settings_contain_only_the_sign_in() {
     assert_eq!((status, text(&headers, "cache-control")), (200, "no-cache"));
     let sign_in = json!({
         "issuer": "https://cognito-idp.eu-central-1.amazonaws.com/pool", "clientId": "page", "scope": "openid email",
-        "token": "access", "hostedPage": "https://sign-in.example.com"
+        "token": "access", "hostedPage": "https://sign-in.example.com",
+        "operators": { "claim": "cognito:groups", "group": "operators", "readOnlyGroup": null }
     });
     assert_eq!(reported, json!({ "signIn": sign_in }));
     let (_, headers, body) = get(settings(None), "/config.json", &[]).await;
@@ -97,6 +103,8 @@ async fn every_view_is_the_same_document_or_a_message_that_the_page_is_not_built
         "/webhooks/7",
         "/schedules",
         "/schedules/7",
+        "/operations",
+        "/operations/failures",
     ] {
         assert_eq!(get(settings(None), path, &[]).await.2, document, "{path}");
     }

@@ -5,6 +5,8 @@
 mod answers;
 mod faults;
 mod limits;
+mod max_cost;
+mod pauses;
 mod scripted;
 mod waits;
 mod world;

@@ -32,6 +32,9 @@ impl Received {
 
 type Behavior = dyn Fn(&Received) -> RemoteReply + Send + Sync;
 
+/// A step during a call.
+type Step = Box<dyn FnOnce() -> Pin<Box<dyn Future<Output = ()> + Send>> + Send>;
+
 /// A handler in memory.
 pub(crate) struct Scripted {
     behavior: Box<Behavior>,
@@ -40,6 +43,8 @@ pub(crate) struct Scripted {
     pub(crate) bad_pings: Mutex<u32>,
     /// Maximum number of concurrent chunks of one type.
     pub(crate) share: AtomicU32,
+    /// A step during the next call, or ping.
+    during_call: Mutex<Option<Step>>,
     /// Calls from now on: true for one that cannot be made.
     not_called: Mutex<VecDeque<bool>>,
 }
@@ -48,8 +53,8 @@ impl Scripted {
     /// Answers `answer` to batches.
     pub(crate) fn new(behavior: impl Fn(&Received) -> RemoteReply + Send + Sync + 'static) -> Arc<Self> {
         let behavior = Box::new(behavior);
-        let (received, bad_pings, not_called) = Default::default();
-        Arc::new(Self { behavior, received, bad_pings, share: u32::MAX.into(), not_called })
+        let (received, bad_pings, during_call, not_called) = Default::default();
+        Arc::new(Self { behavior, received, bad_pings, share: u32::MAX.into(), during_call, not_called })
     }
 
     /// The batches so far, as numbers of items.
@@ -60,6 +65,14 @@ impl Scripted {
 
     pub(crate) fn pings(&self) -> usize {
         self.received.lock().unwrap().iter().filter(|received| received.is_ping()).count()
+    }
+
+    /// Takes a step during the next call, or ping.
+    pub(crate) fn during_the_next_call<F: Future<Output = ()> + Send + 'static>(
+        &self,
+        step: impl FnOnce() -> F + Send + 'static,
+    ) {
+        *self.during_call.lock().unwrap() = Some(Box::new(|| Box::pin(step())));
     }
 
     /// Makes the next call impossible.
@@ -99,8 +112,14 @@ impl CallHandlers for Scripted {
         assert!(call.deadline > clock() && !call.id.contains('.'));
         self.received.lock().unwrap().push(received.clone());
         pass_ms(CALL_MS);
+        let step = self.during_call.lock().unwrap().take();
         let reply = if received.is_ping() { self.ping(&received) } else { (self.behavior)(&received) };
-        Box::pin(ready(Ok(reply)))
+        Box::pin(async move {
+            if let Some(step) = step {
+                step().await;
+            }
+            Ok(reply)
+        })
     }
 
     fn max_concurrency(&self) -> u32 {

@@ -4,13 +4,15 @@ use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-use longshore::chunk::{ChunkEnd, ChunkError, DefinitionCache, Mode, Worker, read_chain};
+use longshore::batch::Delivery;
+use longshore::chunk::{ChunkEnd, ChunkError, DefinitionCache, DeliveryRecorder, Mode, PauseCache, Worker, read_chain};
 use longshore::handler::Registry;
 use longshore::ports::{JobFolder, Ports};
 use longshore::remote::CallHandlers;
+use longshore_domain::cost::NanoDollars;
 use longshore_domain::group::{ChunkPlan, GroupPlan, Manifest};
 use longshore_domain::ids::{ChunkId, JobId};
-use longshore_domain::job::{Job, SourceFile};
+use longshore_domain::job::{Job, SourceFile, Tolerance};
 use longshore_domain::message::ChunkMessage;
 use longshore_domain::outcome::Counts;
 use longshore_domain::ports::{
@@ -54,9 +56,20 @@ pub(crate) fn pass_until(then: Timestamp) {
     CLOCK.set(CLOCK.get().max(then.0));
 }
 
+type TestPorts = Ports<MemoryStore, MemoryQueues, MemoryFiles>;
+
+/// The chunks and the maximum cost of a job.
+#[derive(Copy, Clone, Debug, Default)]
+pub(crate) struct Plan {
+    pub(crate) chunks: u32,
+    /// Items of each chunk.
+    pub(crate) items: u32,
+    pub(crate) max_cost: Option<NanoDollars>,
+}
+
 /// A job of one or more chunks.
 pub(crate) struct World {
-    pub(crate) ports: Ports<MemoryStore, MemoryQueues, MemoryFiles>,
+    pub(crate) ports: TestPorts,
     pub(crate) job: Job,
     registry: Registry,
     definitions: DefinitionCache,
@@ -74,52 +87,75 @@ pub(crate) fn registration() -> Registration {
     registration
 }
 
-impl World {
-    /// Creates a job of `chunks` chunks of `items` items each, and sends their messages.
-    pub(crate) async fn new(handler: &Arc<Scripted>, registration: Registration, chunks: u32, items: u32) -> Self {
-        CLOCK.set(1_000_000);
-        let (store, queues, files) = (MemoryStore::default(), MemoryQueues::default(), MemoryFiles::default());
-        let rows: String = (1..=chunks * items).map(|n| format!("{{\"n\":{n:06}}}\n").replace(":0", ":1")).collect();
-        files.put("k", rows.as_str());
-        let info = files.info("k").await.unwrap().unwrap();
-        let size_bytes = info.size_bytes;
-        let source = SourceFile::new("k", info, Format::JsonLines, "f.jsonl");
-        let waiting = Job::waiting(JobId::generate(), TenantId::from_static("acme"), TYPE, clock());
-        let job = Job { source: Some(source.into()), is_registered: true, ..waiting };
-        let activation = Activation { modes: vec![RequestMode::Run], at: clock() };
-        let version = Version::generate(clock());
-        let registration = Some(VersionedRegistration { version, registration, activation });
-        let definition = Definition {
-            registration,
-            results: Some(ResultsForm::default()),
-            ..Definition::new(json!({ "event": "launch" }))
-        };
-        store.create_job(&job, &definition, None).await.unwrap();
-        store.begin(job.job_id, 0, clock()).await.unwrap();
-        let bytes = u64::from(items) * (rows.len() as u64 / u64::from(chunks * items));
+impl Plan {
+    fn rows(self) -> String {
+        (1..=self.chunks * self.items).map(|n| format!("{{\"n\":{n:06}}}\n").replace(":0", ":1")).collect()
+    }
+
+    /// Returns the chunks of a file of this many bytes.
+    fn plans(self, size_bytes: u64) -> Vec<ChunkPlan> {
+        let bytes = size_bytes / u64::from(self.chunks);
         let plan = |chunk: u32| ChunkPlan {
-            first: u64::from(chunk * items) + 1,
-            items,
+            first: u64::from(chunk * self.items) + 1,
+            items: self.items,
             start: u64::from(chunk) * bytes,
             end: u64::from(chunk + 1) * bytes,
             oversize: false,
             keys: None,
         };
-        let plans: Vec<_> = (0..chunks).map(plan).collect();
-        let manifest = Manifest { group: 0, chunks: plans.clone() };
-        store.commit_group(&job, &GroupPlan::from_file(0, manifest, 0..size_bytes), clock()).await.unwrap();
-        let messages: Vec<_> =
-            (0..).zip(&plans).map(|(chunk, plan)| ChunkMessage::new(&job, ChunkId::new(0, chunk), plan)).collect();
-        queues.send_chunks(&messages, 0).await.unwrap();
+        (0..self.chunks).map(plan).collect()
+    }
+}
+
+/// Creates a running job, and sends the messages of its chunks.
+async fn start_job(ports: &TestPorts, tenant: &'static str, registration: Registration, plan: Plan) -> Job {
+    let Ports { store, queues, files } = ports;
+    files.put(tenant, plan.rows().as_str());
+    let info = files.info(tenant).await.unwrap().unwrap();
+    let size_bytes = info.size_bytes;
+    let source = SourceFile::new(tenant, info, Format::JsonLines, "f.jsonl");
+    let waiting = Job::waiting(JobId::generate(), TenantId::from_static(tenant), TYPE, clock());
+    let tolerance = Tolerance { max_cost: plan.max_cost, ..Tolerance::default() };
+    let job = Job { source: Some(source.into()), is_registered: true, tolerance, ..waiting };
+    let activation = Activation { modes: vec![RequestMode::Run], at: clock() };
+    let version = Version::generate(clock());
+    let registration = Some(VersionedRegistration { version, registration, activation });
+    let definition = Definition {
+        registration,
+        results: Some(ResultsForm::default()),
+        ..Definition::new(json!({ "event": "launch" }))
+    };
+    store.create_job(&job, &definition, None).await.unwrap();
+    store.begin(job.job_id, 0, clock()).await.unwrap();
+    let plans = plan.plans(size_bytes);
+    let manifest = Manifest { group: 0, chunks: plans.clone() };
+    store.commit_group(&job, &GroupPlan::from_file(0, manifest, 0..size_bytes), clock()).await.unwrap();
+    let messages: Vec<_> =
+        (0..).zip(&plans).map(|(chunk, plan)| ChunkMessage::new(&job, ChunkId::new(0, chunk), plan)).collect();
+    queues.send_chunks(&messages, 0).await.unwrap();
+    job
+}
+
+impl World {
+    /// Creates a job of `chunks` chunks of `items` items each, and sends their messages.
+    pub(crate) async fn new(handler: &Arc<Scripted>, registration: Registration, chunks: u32, items: u32) -> Self {
+        Self::from_plan(handler, registration, Plan { chunks, items, ..Plan::default() }).await
+    }
+
+    /// Creates a job, and sends the messages of its chunks.
+    pub(crate) async fn from_plan(handler: &Arc<Scripted>, registration: Registration, plan: Plan) -> Self {
+        CLOCK.set(1_000_000);
+        let (store, queues, files) = (MemoryStore::default(), MemoryQueues::default(), MemoryFiles::default());
+        let ports = Ports { store, queues, files };
+        let job = start_job(&ports, "acme", registration, plan).await;
         let handlers: Arc<dyn CallHandlers> = Arc::clone(handler) as Arc<dyn CallHandlers>;
         let registry = Registry::default().with_handlers(handlers);
-        Self {
-            ports: Ports { store, queues, files },
-            job,
-            registry,
-            definitions: DefinitionCache::default(),
-            waiting: RefCell::default(),
-        }
+        Self { ports, job, registry, definitions: DefinitionCache::default(), waiting: RefCell::default() }
+    }
+
+    /// Creates another tenant's job of one chunk of one item, and sends its message.
+    pub(crate) async fn start_job_of(&self, tenant: &'static str, registration: Registration) {
+        start_job(&self.ports, tenant, registration, Plan { chunks: 1, items: 1, max_cost: None }).await;
     }
 
     /// Delivers a message.
@@ -129,14 +165,25 @@ impl World {
 
     /// Delivers a message whose delivery can fail.
     pub(crate) async fn try_deliver(&self, message: &ChunkMessage) -> Result<ChunkEnd, ChunkError> {
-        let worker = Worker {
+        self.worker(&PauseCache::default()).work(message, Mode::Work, clock().plus_seconds(280)).await
+    }
+
+    /// Delivers a message again after so many deliveries that have failed.
+    pub(crate) async fn deliver_again(&self, message: ChunkMessage, failures: u32) -> ChunkEnd {
+        let delivery = Delivery { deadline: clock().plus_seconds(280), failures, sent_at: None };
+        self.worker(&PauseCache::default()).deliver(&DeliveryRecorder::default(), message, delivery).await.unwrap()
+    }
+
+    fn worker<'a>(&'a self, pauses: &'a PauseCache) -> Worker<'a, MemoryStore, MemoryQueues, MemoryFiles> {
+        Worker {
             ports: &self.ports,
             registry: &self.registry,
             definitions: &self.definitions,
+            pauses,
             retry_base_s: 0,
             clock,
-        };
-        worker.work(message, Mode::Work, clock().plus_seconds(280)).await
+            meter: Default::default(),
+        }
     }
 
     /// Delivers messages in turn, each when it is due, until none is left or `most` were delivered. Returns their ends.
@@ -156,6 +203,11 @@ impl World {
         self.waiting.borrow_mut().extend(with_due);
     }
 
+    /// Sends a message that is due now.
+    pub(crate) fn send(&self, message: ChunkMessage) {
+        self.waiting.borrow_mut().push_back((clock(), message));
+    }
+
     /// Takes the message that is due next, and lets time pass until then.
     pub(crate) fn next_message(&self) -> Option<ChunkMessage> {
         self.collect();
@@ -166,8 +218,12 @@ impl World {
         Some(message)
     }
 
+    pub(crate) async fn progress(&self) -> JobProgress {
+        self.ports.store.progress(self.job.job_id).await.unwrap().unwrap()
+    }
+
     pub(crate) async fn counts(&self) -> Counts {
-        let JobProgress { groups, .. } = self.ports.store.progress(self.job.job_id).await.unwrap().unwrap();
+        let JobProgress { groups, .. } = self.progress().await;
         let mut counts = Counts::default();
         groups.iter().for_each(|group| counts += group.counts);
         counts
@@ -175,7 +231,7 @@ impl World {
 
     /// Returns the ends of the items that have not succeeded, by number: the last one of each.
     pub(crate) async fn ends(&self) -> BTreeMap<u64, End> {
-        let JobProgress { groups, .. } = self.ports.store.progress(self.job.job_id).await.unwrap().unwrap();
+        let JobProgress { groups, .. } = self.progress().await;
         let mut ends = BTreeMap::new();
         for (chunk, cursor) in &groups[0].cursors {
             let folder = JobFolder::for_job(&self.job).chunk(ChunkId::new(0, *chunk));

@@ -179,8 +179,14 @@ impl<'a> CraftedWorker<'a> {
             self.todo.sort();
             self.position = 0;
         }
-        let commit =
-            Commit { chunk: self.id.chunk, from: self.cursor.replace(to.clone()), to, counts, at: Timestamp(7_000) };
+        let commit = Commit {
+            chunk: self.id.chunk,
+            from: self.cursor.replace(to.clone()),
+            to,
+            counts,
+            usage: Default::default(),
+            at: Timestamp(7_000),
+        };
         now(self.fixture.ports.store.commit(self.fixture.id, self.id.group, &commit)).unwrap()
     }
 }

@@ -110,7 +110,8 @@ impl Large {
     fn commit(&self, id: ChunkId, counts: Counts, file: Option<String>) {
         let (round, position, token) = (0, 0, format!("attempt{}", id.chunk));
         let to = Cursor { round, position, token, file, deferred: 0, due: None, finished: true, by_sweeper: false };
-        let commit = Commit { chunk: id.chunk, from: None, to, counts, at: Timestamp::now() };
+        let commit =
+            Commit { chunk: id.chunk, from: None, to, counts, usage: Default::default(), at: Timestamp::now() };
         let outcome = now(self.ports.store.commit(self.id, id.group, &commit)).unwrap();
         assert!(matches!(outcome, CommitOutcome::Committed(_)));
     }

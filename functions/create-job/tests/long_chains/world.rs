@@ -145,7 +145,7 @@ impl World {
         let last = header.and_then(|header| header.prev).map_or(0, |prev| prev.parse::<u32>().unwrap() + 1);
         let (token, file) = (format!("a{}", id.chunk), Some(last.to_string()));
         let to = Cursor { round, position: 0, token, file, deferred: 0, due: None, finished: true, by_sweeper: false };
-        let commit = Commit { chunk: id.chunk, from: None, to, counts, at: clock() };
+        let commit = Commit { chunk: id.chunk, from: None, to, counts, usage: Default::default(), at: clock() };
         let outcome = now(self.ports.store.commit(self.id, id.group, &commit)).unwrap();
         assert!(matches!(outcome, CommitOutcome::Committed(_)));
         counts
@@ -154,7 +154,7 @@ impl World {
     /// Ends the current generation.
     pub(crate) fn finish(&self, totals: Counts) {
         let (generation, status) = (self.job().generation, Status::Completed);
-        let finish = Finish { generation, status, totals, report: None, error: None, at: clock() };
+        let finish = Finish { generation, status, totals, report: None, error: None, charge: None, at: clock() };
         now(self.ports.store.finish(self.id, &finish)).unwrap();
     }
 

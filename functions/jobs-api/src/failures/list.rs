@@ -13,6 +13,7 @@ use longshore::openapi::{CacheNoStore, NextPage, OneUrl, PageCursor, VaryAccept}
 use longshore::problem::Problem;
 use longshore::receipt::download_name;
 use longshore::result::ReportFile;
+use longshore::stored_report::stored_result;
 use longshore_domain::job::Job;
 use longshore_domain::results::WORKBOOK_TYPE;
 use utoipa::ToSchema;
@@ -21,13 +22,13 @@ use super::page::{FailedFile, FailuresCursor};
 use super::rows::FailuresDocument;
 use super::workbook::{NoWorkbook, read_csv, workbook};
 use crate::backend::{Api, Backend};
-use crate::jobs::document::failures_path;
 use crate::jobs::find::find_job;
+use crate::jobs::links::failures_path;
 use crate::openapi::examples;
 use crate::openapi::parameters::{FailuresFormat, FailuresQuery, JobIdInPath};
 use crate::openapi::refusals::FailuresRefusals;
 use crate::output::linker::Linker;
-use crate::output::stored::{no_report, not_finished, stored_result};
+use crate::output::stored::{no_report, not_finished};
 
 /// Default page size.
 const DEFAULT_LIMIT: usize = 100;

@@ -29,7 +29,7 @@ use crate::openapi::refusals::DeleteJobTypeRefusals;
 )]
 pub(crate) async fn delete<B: Backend>(
     State(api): State<Arc<Api<B>>>,
-    Operator(operator): Operator,
+    Operator { id: operator, .. }: Operator,
     PathText(text): PathText,
     headers: HeaderMap,
 ) -> Answer {

@@ -58,7 +58,7 @@ const BODY_BYTES: usize = 128 * 1024;
 )]
 pub(crate) async fn put<B: Backend>(
     State(api): State<Arc<Api<B>>>,
-    Operator(operator): Operator,
+    Operator { id: operator, .. }: Operator,
     PathText(name): PathText,
     headers: HeaderMap,
     JsonFields(fields): JsonFields<BODY_BYTES>,

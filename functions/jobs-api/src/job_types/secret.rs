@@ -53,7 +53,7 @@ pub struct SecretDocument {
 )]
 pub(crate) async fn secret<B: Backend>(
     State(api): State<Arc<Api<B>>>,
-    Operator(operator): Operator,
+    Operator { id: operator, .. }: Operator,
     PathText(name): PathText,
 ) -> Answer {
     let stored = find(&api.job_types.store, &name).await?;

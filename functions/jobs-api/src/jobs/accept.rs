@@ -12,8 +12,9 @@ use longshore_domain::ids::JobId;
 use longshore_domain::job::{Job, Stage, Status};
 use longshore_domain::ports::{JobProgress, Queues, Store};
 
-use super::document::{JobDocument, path};
+use super::document::JobDocument;
 use super::find::with_groups;
+use super::links::path;
 
 /// Answers a repeated request with the job of the first one, or with `deleted` if that job was deleted: an idempotency
 /// key, or a start, creates only one job. While the job is waiting, its message is sent again, because the first call

@@ -12,16 +12,18 @@ use longshore::openapi::{CacheNoStore, IdempotencyKeyHeader, OnePath, RetryAfter
 use longshore::problem::Problem;
 use longshore::telemetry;
 use longshore_domain::ids::{EndpointId, JobId};
-use longshore_domain::job::{Job, JobTimes, UndoState, Validation, deadline};
+use longshore_domain::job::{Job, JobTimes, Source, UndoState, Validation, deadline};
 use longshore_domain::ports::{Created, Definition, IdempotencyKey, JobStore, Webhooks};
 use longshore_domain::trace::TraceId;
 
 use super::accept::{accepted, accepted_before};
 use super::document::JobDocument;
+use super::estimate::{EstimateBasis, check_covers_split};
 use super::export::with_columns;
-use super::items::CreateBody;
+use super::items::{CreateBody, Items};
 use super::part_source::find_part;
-use super::request::{BadRequest, Draft, JobRequest, unknown_callback};
+use super::request::{BadRequest, Draft, JobRequest};
+use super::request_checks::unknown_callback;
 use super::scheduled_start::check_start;
 use super::source::{discard_items, store_items};
 use super::source_request::{ParsedSource, find_dataset};
@@ -114,7 +116,7 @@ const SOON_S: i64 = 900;
 pub(super) async fn store_job<B: Backend>(
     api: &Api<B>,
     tenant: &Tenant,
-    request: JobRequest,
+    mut request: JobRequest,
     key: Option<&IdempotencyKey>,
 ) -> Answer {
     if let Some(callback) = request.callback {
@@ -129,15 +131,7 @@ pub(super) async fn store_job<B: Backend>(
     if is_soon {
         admit(api, tenant, job.chunk_queue()).await?;
     }
-    job.source = match (request.file, request.items, request.source) {
-        (Some(file), ..) => Some(find_source(api, tenant, file, request.reading.clone()).await?.into()),
-        (None, Some(items), _) => Some(store_items(&api.ports.files, &job, items.into_lines()).await?.into()),
-        (None, None, Some(ParsedSource::Dataset(source))) => Some(find_dataset(&api.records, tenant, source).await?),
-        (None, None, Some(ParsedSource::Job(part))) => Some(find_part(api, tenant, part).await?),
-        (None, None, None) => None,
-    };
-    // The items of an undo are those of a file.
-    job.undo.undoable &= job.file().is_some();
+    set_source(api, tenant, &mut job, &mut request).await?;
     let results = match request.results {
         Some(form) => Some(with_columns(&api.records, &job, form).await?),
         None => None,
@@ -162,6 +156,52 @@ pub(super) async fn store_job<B: Backend>(
         Created::KeyReused => Err(idempotency::key_reused().into()),
         Created::OverQuota(exceeded) => Err(over_quota(exceeded, job.times.created_at).into()),
     }
+}
+
+/// Sets the source of a new job, and what depends on it: the estimate of its cost, and whether it can be undone.
+///
+/// # Errors
+/// 422 if the source cannot be used, or its split costs more than the maximum of the job.
+async fn set_source<B: Backend>(
+    api: &Api<B>,
+    tenant: &Tenant,
+    job: &mut Job,
+    request: &mut JobRequest,
+) -> Result<(), Failure> {
+    let (limits, writes_records) = (request.chunk_limits, request.writes_records);
+    let (source, items) = find_items(api, tenant, job, request).await?;
+    job.cost_estimate = EstimateBasis { items, limits, writes_records }.estimate(source.as_ref());
+    job.source = source;
+    // The items of an undo are those of a file.
+    job.undo.undoable &= job.file().is_some();
+    if let Err(problem) = check_covers_split(job, limits) {
+        discard_items(&api.ports.files, job).await;
+        return Err(problem.into());
+    }
+    Ok(())
+}
+
+/// Finds the items of a request, or stores those that it has. Returns the source of the job, and the number of items if
+/// it is known.
+async fn find_items<B: Backend>(
+    api: &Api<B>,
+    tenant: &Tenant,
+    job: &Job,
+    request: &mut JobRequest,
+) -> Result<(Option<Source>, Option<u64>), Failure> {
+    let mut items = request.items.as_ref().map(Items::count);
+    let source = match (request.file, request.items.take(), request.source.take()) {
+        (Some(file), ..) => Some(find_source(api, tenant, file, request.reading.clone()).await?.into()),
+        (None, Some(items), _) => Some(store_items(&api.ports.files, job, items.into_lines()).await?.into()),
+        (None, None, Some(ParsedSource::Dataset(source))) => Some(find_dataset(&api.records, tenant, source).await?),
+        (None, None, Some(ParsedSource::Job(part))) => {
+            let (source, number) = find_part(api, tenant, part).await?;
+            items = Some(number);
+            Some(source)
+        }
+        (None, None, None) => None,
+    };
+    Ok((source, items))
 }
 
 /// Checks that the callback is a webhook of the tenant. It may be pending or disabled: it can be active once the job

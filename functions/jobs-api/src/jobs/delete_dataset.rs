@@ -6,6 +6,7 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::http::HeaderMap;
 use longshore::field_error::FieldError;
+use longshore::handler::TypeLimits;
 use longshore::http::{Answer, PathText, Tenant, caller_trace, count_work_call, idempotency};
 use longshore::job_request::ParsedReading;
 use longshore::job_types::delete_dataset::NAME;
@@ -89,10 +90,13 @@ fn deletion(dataset: String, timeout_s: i64) -> JobRequest {
         options: Value::Object(Map::new()),
         results: None,
         tolerance: Tolerance::default(),
+        max_cost: None,
         start_at: None,
         timeout_s,
         checks_only: false,
         undoable: false,
+        writes_records: true,
+        chunk_limits: TypeLimits::DEFAULT.chunk(),
         registration: None,
         trace: None,
     }

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use longshore::remote::waiting::WaitingFor;
+use longshore_domain::cost::{NanoDollars, cost_so_far};
 use longshore_domain::group::Group;
 use longshore_domain::ids::{EndpointId, JobId};
 use longshore_domain::job::{Job, JobError, Preparation, Priority, Stage, Status, UndoneImport};
@@ -12,9 +14,10 @@ use longshore_domain::trace::TraceId;
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use super::links::Links;
 use super::metadata::Metadata;
 use super::source::JobSource;
-use super::waiting_for::WaitingFor;
+use crate::costs::{CostDocument, EstimateDocument};
 
 /// A job. In every response, `succeeded + failed + skipped = itemProgress <= itemCount`.
 #[derive(Clone, PartialEq, Debug, Serialize, ToSchema)]
@@ -96,6 +99,17 @@ pub struct JobDocument {
     /// of a registered type has it. It says nothing about the job itself, so such a response has no `ETag`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub waiting_for: Option<WaitingFor>,
+    /// Cost of the job with all its retries; so far, while it runs. `null` for a job that ended before costs were
+    /// recorded.
+    #[schema(required = true)]
+    pub cost: Option<CostDocument>,
+    /// Cost of the first run, as it was estimated when the job was created or started. A job over a dataset,
+    /// over a compressed file or a workbook that was not validated, a job without items and an undo have none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost_estimate: Option<EstimateDocument>,
+    /// Maximum cost of each run of the job in US dollars; absent if the request named none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_cost: Option<f64>,
     /// Reason why the job did not complete; otherwise `null`.
     #[schema(required = true)]
     pub error: Option<JobError>,
@@ -173,34 +187,6 @@ impl From<UndoneImport> for Undoes {
     }
 }
 
-/// Paths of a job's resources and actions; `null` while not available.
-#[derive(Clone, Eq, PartialEq, Debug, Serialize, ToSchema)]
-#[schema(as = JobLinks)]
-pub struct Links {
-    /// Path of the job itself.
-    #[serde(rename = "self")]
-    #[schema(format = "uri-reference")]
-    pub itself: String,
-    /// Path of the result, once the job is finished.
-    #[schema(required = true, format = "uri-reference")]
-    pub output: Option<String>,
-    /// Path of the outputs of the items, once the job is finished.
-    #[schema(required = true, format = "uri-reference")]
-    pub results: Option<String>,
-    /// Path of the failed items, once the job is finished.
-    #[schema(required = true, format = "uri-reference")]
-    pub failures: Option<String>,
-    /// Path to cancel the job, while it can be stopped.
-    #[schema(required = true, format = "uri-reference")]
-    pub cancel: Option<String>,
-    /// Path to start an import from a validation job, until one has been started.
-    #[schema(required = true, format = "uri-reference")]
-    pub start: Option<String>,
-    /// Path to undo the import, once it has ended. Imports that cannot be undone have none.
-    #[schema(required = true, format = "uri-reference")]
-    pub undo: Option<String>,
-}
-
 /// Progress of the conversion of a file.
 #[derive(Copy, Clone, PartialEq, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -255,6 +241,9 @@ impl JobDocument {
             undoes: job.undo.undoes.map(Undoes::from),
             undone_by: job.undo.undone_by,
             waiting_for: None,
+            cost: cost_so_far(job, groups).map(CostDocument::new),
+            cost_estimate: job.cost_estimate.as_ref().map(EstimateDocument::new),
+            max_cost: job.tolerance.max_cost.map(NanoDollars::dollars),
             error: job.error.clone(),
             issues: job.issues.clone(),
             created_at: job.times.created_at.to_rfc3339(),
@@ -269,42 +258,9 @@ impl JobDocument {
     }
 }
 
-impl Links {
-    fn new(job: &Job) -> Self {
-        let itself = path(job.job_id);
-        let output = job.status.is_final().then(|| output_path(job.job_id));
-        let results = job.status.is_final().then(|| results_path(job.job_id));
-        let failures = job.status.is_final().then(|| failures_path(job.job_id));
-        let cancel = job.is_live().then(|| format!("{itself}/cancel"));
-        let start = job.is_startable().then(|| format!("{itself}/start"));
-        let undo = job.is_undoable().then(|| format!("{itself}/undo"));
-        Self { itself, output, results, failures, cancel, start, undo }
-    }
-}
-
 fn duration_seconds(job: &Job, updated_at: Timestamp) -> Option<u64> {
     let until = job.times.finished_at.unwrap_or(updated_at);
     job.times.started_at.map(|started_at| until.millis_since(started_at).unsigned_abs() / 1000)
-}
-
-/// Path of a job.
-pub(crate) fn path(id: JobId) -> String {
-    format!("/api/jobs/{id}")
-}
-
-/// Path of a job's result.
-pub(crate) fn output_path(id: JobId) -> String {
-    format!("/api/jobs/{id}/output")
-}
-
-/// Path of a job's outputs.
-pub(crate) fn results_path(id: JobId) -> String {
-    format!("/api/jobs/{id}/results")
-}
-
-/// Path of a job's failed items.
-pub(crate) fn failures_path(id: JobId) -> String {
-    format!("/api/jobs/{id}/failures")
 }
 
 #[cfg(test)]

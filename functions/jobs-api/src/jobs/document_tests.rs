@@ -1,5 +1,6 @@
 //! Documents of jobs in every state: the counts add up, regardless of the order of the reads.
 
+use longshore_domain::cost::{Cost, EstimatedCost, NanoDollars, cost_so_far};
 use longshore_domain::group::Group;
 use longshore_domain::ids::JobId;
 use longshore_domain::job::{CompletionState, Job, JobTimes, SourceFile, SplitState, Stage, Status, Validation};
@@ -10,6 +11,7 @@ use longshore_domain::timestamp::Timestamp;
 use serde_json::json;
 
 use super::JobDocument;
+use crate::costs::CostDocument;
 use crate::etag;
 
 pub(crate) fn running() -> Job {
@@ -54,8 +56,18 @@ fn groups() -> Vec<Group> {
 
 #[test]
 fn the_document_has_every_property_of_the_contract() {
-    let job = Job { metadata: [("team".into(), "crm".into())].into(), ..running() };
+    let cost = Cost { compute: NanoDollars(1_000_000), database: NanoDollars(62_500_000), ..Cost::default() };
+    let estimate = EstimatedCost { cost, items: 5, assumed_item_bytes: Some(200), assumed_write_micros: None };
+    let job = Job { metadata: [("team".into(), "crm".into())].into(), cost_estimate: Some(estimate), ..running() };
     let path = format!("/api/jobs/{}", job.job_id);
+    let expected_estimate = json!({
+        "total": 0.063_5, "items": 5, "assumedItemBytes": 200,
+        "parts": {"compute": 0.001, "requests": 0.0, "database": 0.062_5, "storage": 0.0, "queue": 0.0},
+    });
+    let links = json!({
+        "self": path, "output": null, "results": null, "failures": null, "cancel": format!("{path}/cancel"), "start": null,
+        "undo": null,
+    });
     let expected = json!({
         "jobId": job.job_id, "traceId": job.job_id.0.simple().to_string(), "jobType": "import", "fileName": "people.csv",
         "source": {
@@ -69,11 +81,12 @@ fn the_document_has_every_property_of_the_contract() {
         "counts": {"succeeded": 40, "failed": 6, "skipped": 4, "pending": 50},
         "percent": 50, "itemsPerSecond": 5, "etaSeconds": 10, "durationSeconds": 10,
         "attempts": 1, "startedFrom": null, "startedAs": null, "undoes": null, "undoneBy": null, "error": null, "issues": [],
+        "cost": cost_so_far(&job, &groups()).map(CostDocument::new),
+        "costEstimate": expected_estimate,
         "createdAt": "2023-11-14T22:13:20Z", "startedAt": "2023-11-14T22:13:21Z", "finishedAt": null,
         "updatedAt": "2023-11-14T22:13:31Z", "timeoutSeconds": 100, "deadlineAt": "2023-11-14T22:15:00Z",
         "expiresAt": "2027-01-15T08:00:00Z",
-        "links": {"self": path, "output": null, "results": null, "failures": null, "cancel": format!("{path}/cancel"), "start": null,
-            "undo": null},
+        "links": links,
     });
     assert_eq!(serde_json::to_value(document(&job)).unwrap(), expected);
 }

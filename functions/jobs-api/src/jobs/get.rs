@@ -2,19 +2,23 @@
 
 use std::sync::Arc;
 
-use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderName, StatusCode, header};
 use axum::response::{AppendHeaders, IntoResponse, Response};
+use axum::{Extension, Json};
+use longshore::chunk::PauseCache;
 use longshore::http::{Answer, PathText, QueryText, Tenant};
 use longshore::openapi::{CacheNoCache, CacheNoStore, EntityTag, OnePath, RetryAfterSeconds};
+use longshore::remote::waiting::{TypeState, WaitingFor, can_wait, paused};
+use longshore_domain::group::Group;
 use longshore_domain::job::{Job, Status};
-use longshore_domain::ports::JobProgress;
+use longshore_domain::pause::Pause;
+use longshore_domain::ports::{JobProgress, PortResult};
 
-use super::document::{JobDocument, output_path};
+use super::document::JobDocument;
 use super::find::{find_job, with_groups};
+use super::links::output_path;
 use super::poll_interval;
-use super::waiting_for::waiting_for;
 use crate::backend::{Api, Backend};
 use crate::etag;
 use crate::openapi::examples;
@@ -68,6 +72,7 @@ use crate::openapi::refusals::JobRefusals;
 )]
 pub(crate) async fn get<B: Backend>(
     State(api): State<Arc<Api<B>>>,
+    Extension(pauses): Extension<Arc<PauseCache>>,
     tenant: Tenant,
     PathText(id): PathText,
     query: QueryText,
@@ -81,13 +86,31 @@ pub(crate) async fn get<B: Backend>(
     }
     let wait_s = poll_interval::retry_after_s(&job, &groups, (api.clock)());
     let document = JobDocument::new(&job, &groups);
-    match waiting_for(&api.ports, &job, &groups, (api.clock)()).await? {
+    let pauses = if job.is_live() { pauses.for_display(&api.ports.store, (api.clock)()).await? } else { [].into() };
+    let waiting_for = waiting_for(&api, &job, &groups, &pauses).await?;
+    match waiting_for {
         None => Ok(conditional(&headers, &job, document, wait_s)),
         waiting_for => {
             let about =
                 [(header::CACHE_CONTROL, "private, no-cache".to_owned()), (header::RETRY_AFTER, wait_s.to_string())];
             Ok((about, Json(JobDocument { waiting_for, ..document })).into_response())
         }
+    }
+}
+
+/// Returns what an unfinished job waits for: the end of a pause, or its handler.
+async fn waiting_for<B: Backend>(
+    api: &Api<B>,
+    job: &Job,
+    groups: &[Group],
+    pauses: &[Pause],
+) -> PortResult<Option<WaitingFor>> {
+    match paused(job, pauses, (api.clock)()) {
+        None if can_wait(job) => {
+            let state = TypeState::read(&api.ports.store, &job.job_type).await?;
+            Ok(state.waiting_for(job, groups, (api.clock)()))
+        }
+        waiting_for => Ok(waiting_for),
     }
 }
 

@@ -102,6 +102,11 @@ impl Items {
         HEXLOWER.encode(&Sha256::digest(&self.lines))
     }
 
+    /// Returns their number.
+    pub(super) fn count(&self) -> u64 {
+        self.count as u64
+    }
+
     /// Returns the lines.
     pub(super) fn into_lines(self) -> Vec<u8> {
         self.lines

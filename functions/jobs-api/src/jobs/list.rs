@@ -15,7 +15,7 @@ use longshore::openapi::{CacheNoStore, NextPage, PageCursor};
 use longshore::problem::Problem;
 use longshore_domain::ids::JobId;
 use longshore_domain::job::{Job, Status};
-use longshore_domain::ports::{JobPosition, JobProgress, JobStore, JobsPage, JobsQuery};
+use longshore_domain::ports::{CreatedRange, JobPosition, JobProgress, JobStore, JobsOf, JobsPage, JobsQuery};
 use longshore_domain::registration::TypeName;
 use longshore_domain::timestamp::Timestamp;
 use serde_json::Value;
@@ -140,7 +140,15 @@ impl<'a> ListRequest<'a> {
     fn for_tenant<'b>(&'b self, tenant: &'b Tenant) -> JobsQuery<'b> {
         let (status, job_type) = (self.status.map(|(status, _)| status), self.job_type);
         let metadata = &self.metadata;
-        JobsQuery { tenant: &tenant.0, status, job_type, metadata, limit: self.limit, after: self.after }
+        JobsQuery {
+            of: JobsOf::Tenant(&tenant.0),
+            created: CreatedRange::ALL,
+            status,
+            job_type,
+            metadata,
+            limit: self.limit,
+            after: self.after,
+        }
     }
 
     /// Returns the path of the next page of the same list.

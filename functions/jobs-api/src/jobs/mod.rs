@@ -3,7 +3,7 @@
 //! | file | contains |
 //! | --- | --- |
 //! | `create`, `list`, `get`, `cancel`, `retry`, `start`, `undo`, `delete`, `delete_dataset` | the calls |
-//! | `request` | the parameters of a create |
+//! | `request`, `request_checks` | the parameters of a create |
 //! | `results_request` | the form of the results file in a create |
 //! | `export` | the columns of an export whose request names none |
 //! | `source_request` | the dataset, or the part of another job, in a create |
@@ -14,9 +14,9 @@
 //! | `retry_request` | the parameters of a retry: the failed items that run again |
 //! | `find` | the job of a path, and its groups |
 //! | `template` | the job of a schedule |
+//! | `estimate` | the estimated cost of a new job, and the smallest maximum of its cost |
 //! | `accept` | the create message, and the responses with an accepted job |
-//! | `document` | the response |
-//! | `waiting_for` | what a job of a registered type waits for |
+//! | `document`, `links` | the response |
 //! | `scheduled_start` | the limit of a start in the future |
 //! | `metadata` | the labels of a job, and the filter by them |
 //! | `poll_interval` | the value of `Retry-After` |
@@ -27,15 +27,18 @@ pub(crate) mod create;
 pub(crate) mod delete;
 pub(crate) mod delete_dataset;
 pub(crate) mod document;
+mod estimate;
 mod export;
 pub(crate) mod find;
 pub(crate) mod get;
 mod items;
+pub(crate) mod links;
 pub(crate) mod list;
 pub(crate) mod metadata;
 mod part_source;
 mod poll_interval;
 mod request;
+mod request_checks;
 mod results_request;
 pub(crate) mod retry;
 mod retry_request;
@@ -46,8 +49,7 @@ pub(crate) mod start;
 pub(crate) mod template;
 pub(crate) mod undo;
 mod upload_source;
-mod waiting_for;
 
-pub use document::{JobCounts, JobDocument, JobsDocument, Links, Undoes};
+pub use document::{JobCounts, JobDocument, JobsDocument, Undoes};
+pub use links::Links;
 pub use source::JobSource;
-pub use waiting_for::WaitingFor;

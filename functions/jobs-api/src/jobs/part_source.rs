@@ -3,7 +3,8 @@
 use longshore::field_error::FieldError;
 use longshore::http::{Failure, Tenant};
 use longshore::problem::Problem;
-use longshore::result::ResultDocument;
+use longshore::result::{ResultCounts, ResultDocument};
+use longshore::stored_report::stored_result;
 use longshore_domain::job::{Job, Part, PartSource, Source, has_time};
 use longshore_domain::ports::JobStore;
 use longshore_domain::records::Format;
@@ -11,12 +12,11 @@ use longshore_domain::records::Format;
 use super::find::is_shown;
 use super::source_request::ParsedPart;
 use crate::backend::{Api, Backend};
-use crate::output::stored::stored_result;
 
 /// Name of the outputs, from which the names of the report's files are made.
 const RESULTS_NAME: &str = "results.jsonl";
 
-/// Finds the part of a job. The job of another tenant is unknown.
+/// Finds the part of a job, and the number of its items. The job of another tenant is unknown.
 ///
 /// # Errors
 /// 422 at `/source/jobId`: `unknown_job`, `job_not_ended`; at `/source/part`: `no_results`, `part_not_available`.
@@ -24,7 +24,7 @@ pub(super) async fn find_part<B: Backend>(
     api: &Api<B>,
     tenant: &Tenant,
     requested: ParsedPart,
-) -> Result<Source, Failure> {
+) -> Result<(Source, u64), Failure> {
     let job = api.ports.store.job(requested.job_id).await?;
     let job = job.filter(|job| is_shown(job, tenant, (api.clock)())).ok_or_else(unknown_job)?;
     if !job.status.is_final() {
@@ -45,13 +45,24 @@ pub(super) async fn find_part<B: Backend>(
             (format, job.source.as_ref().map_or(RESULTS_NAME, Source::name))
         }
     };
-    Ok(Source::Job(PartSource {
+    let source = PartSource {
         job_id: job.job_id,
         part: requested.part,
         generation: job.generation,
         format,
         name: name.to_owned(),
-    }))
+    };
+    Ok((Source::Job(source), items_of(requested.part, result.counts)))
+}
+
+/// Returns the number of items of a part.
+fn items_of(part: Part, counts: ResultCounts) -> u64 {
+    match part {
+        Part::Results => counts.succeeded,
+        Part::Failed => counts.failed,
+        Part::Skipped => counts.skipped,
+        Part::Unprocessed => counts.unprocessed,
+    }
 }
 
 /// Checks that the results of a job exist, and that they are complete.

@@ -3,15 +3,17 @@
 use std::collections::BTreeMap;
 
 use longshore::field_error::FieldError;
-use longshore::handler::{AnyJobType, Input};
-use longshore::http::{Bad, Checked, Fields};
-use longshore::job_request::{KnownTypes, ParsedReading, ReadingRequest, prepare_options, read_reading, unknown_file};
+use longshore::handler::AnyJobType;
+use longshore::http::Fields;
+use longshore::job_request::{KnownTypes, ParsedReading, ReadingRequest, prepare_options, read_reading};
 use longshore::problem::Problem;
+use longshore_domain::cost::NanoDollars;
 use longshore_domain::ids::{EndpointId, FileGuid};
 use longshore_domain::job::{Priority, Tolerance};
 use longshore_domain::ports::Definition;
 use longshore_domain::registration::VersionedRegistration;
 use longshore_domain::results::{ResultRow, ResultsForm};
+use longshore_domain::split::ChunkLimits;
 use longshore_domain::timestamp::Timestamp;
 use longshore_domain::trace::TraceId;
 use serde_json::{Map, Value, json};
@@ -19,6 +21,9 @@ use utoipa::ToSchema;
 
 use super::items::{CreateBody, Items, check_items};
 use super::metadata::{self, Metadata};
+use super::request_checks::{
+    check_callback, check_file, check_max_cost, check_priority, check_start_at, check_timeout,
+};
 use super::results_request::{ResultsRequest, results_form};
 use super::source_request::{ParsedSource, SourceRequest, read_source};
 
@@ -58,9 +63,14 @@ pub(super) struct JobRequest {
     /// Form of the results file. Allowed if the items of the job type have an output.
     #[schema(value_type = Option<ResultsRequest>)]
     pub(super) results: Option<ResultsForm>,
-    /// Tolerated failures, from the options.
+    /// Tolerated failures, from the options, and the maximum cost.
     #[schema(ignore)]
     pub(super) tolerance: Tolerance,
+    /// Maximum cost of each run of the job in US dollars, at the list prices of its cost. The job stops with the error
+    /// `cost_limit` before it is exceeded; a retry continues with as much again. It must cover the split and the end of
+    /// the job, which cost some hundred-thousandths of a dollar, and more for large files.
+    #[schema(value_type = Option<f64>, exclusive_minimum = 0, maximum = 1_000_000, examples(0.25))]
+    pub(super) max_cost: Option<NanoDollars>,
     /// Time from which the job is started, in RFC 3339: up to a minute later. It may be as far ahead as the source of
     /// the items is kept, less the time limit and an hour. Absent, or not in the future: at once.
     #[schema(value_type = Option<String>, format = DateTime)]
@@ -75,6 +85,12 @@ pub(super) struct JobRequest {
     /// True if the job stores what its undo needs.
     #[schema(ignore)]
     pub(super) undoable: bool,
+    /// True if each item becomes a record.
+    #[schema(ignore)]
+    pub(super) writes_records: bool,
+    /// Limits of the chunks of the job type.
+    #[schema(ignore)]
+    pub(super) chunk_limits: ChunkLimits,
     /// The registration of a registered job type.
     #[schema(ignore)]
     pub(super) registration: Option<VersionedRegistration>,
@@ -103,6 +119,7 @@ pub(super) struct Draft<'a> {
     callback: Option<EndpointId>,
     options: Value,
     results: Option<ResultsRequest>,
+    max_cost: Option<NanoDollars>,
     start_at: Option<Timestamp>,
     timeout_s: i64,
 }
@@ -131,6 +148,7 @@ impl<'a> Draft<'a> {
             fields.refuse_all(errors);
             None
         });
+        let max_cost = fields.optional("maxCost", check_max_cost);
         let start_at = fields.optional("startAt", check_start_at);
         let limit_s = job_type.and_then(|job_type| job_type.limits().job_time_limit_s).unwrap_or(time_limit_s);
         let timeout_s = fields.optional("timeoutSeconds", |value| check_timeout(value, limit_s)).unwrap_or(limit_s);
@@ -152,6 +170,7 @@ impl<'a> Draft<'a> {
             callback,
             options,
             results,
+            max_cost,
             start_at,
             timeout_s,
         }
@@ -177,6 +196,9 @@ impl<'a> Draft<'a> {
         }
         if let Some(start_at) = self.start_at {
             form["startAt"] = json!(start_at);
+        }
+        if let Some(max_cost) = self.max_cost {
+            form["maxCost"] = json!(max_cost.dollars());
         }
         if let Some(results) = self.results.as_ref().filter(|results| **results != ResultsRequest::default()) {
             form["results"] = json!(results);
@@ -207,6 +229,7 @@ impl<'a> Draft<'a> {
             callback,
             options,
             results,
+            max_cost,
             start_at,
             timeout_s,
         } = self;
@@ -216,7 +239,7 @@ impl<'a> Draft<'a> {
         let (mut tolerance, mut form) = (Tolerance::default(), None);
         match check_options(job_type, &options) {
             Ok(checked) => {
-                tolerance = checked.tolerance;
+                tolerance = Tolerance { max_cost, ..checked.tolerance };
                 let room = Definition::MAX_OPTIONS_BYTES.saturating_sub(options.to_string().len());
                 form = results_form(&mut fields, results, checked.outputs, room);
             }
@@ -224,6 +247,7 @@ impl<'a> Draft<'a> {
         }
         fields.finish().map_err(|problem| BadRequest { problem: Box::new(problem), file })?;
         let (checks_only, undoable) = (job_type.started(&options).is_some(), job_type.is_undoable(&options));
+        let (writes_records, chunk_limits) = (job_type.writes_records(&options), job_type.limits().chunk());
         let registration = job_type.registration().cloned();
         let job_type = job_type.name().to_owned();
         let results = form;
@@ -239,62 +263,16 @@ impl<'a> Draft<'a> {
             options,
             results,
             tolerance,
+            max_cost,
             start_at,
             timeout_s,
             checks_only,
             undoable,
+            writes_records,
+            chunk_limits,
             registration,
             trace: None,
         })
-    }
-}
-
-fn check_priority(value: &Value) -> Checked<Priority> {
-    let known = value.as_str().and_then(Priority::parse);
-    known.ok_or_else(|| Bad::new("invalid_priority", "priority must be high, normal or low; the default is normal"))
-}
-
-fn check_start_at(value: &Value) -> Checked<Timestamp> {
-    let time = value.as_str().and_then(Timestamp::parse_rfc3339).filter(|time| time.0 >= 0);
-    time.ok_or_else(|| Bad::new("invalid_time", "startAt must be a time in RFC 3339, such as 2026-07-01T09:00:00Z"))
-}
-
-fn check_callback(value: &Value) -> Checked<EndpointId> {
-    value.as_str().and_then(EndpointId::parse).ok_or_else(unknown_callback)
-}
-
-/// Returns the error of a callback that is no webhook of the tenant.
-pub(super) fn unknown_callback() -> Bad {
-    let detail = "callback must be the id of a webhook of your tenant; create one with POST /api/webhooks first";
-    Bad::new("unknown_webhook", detail)
-}
-
-fn check_timeout(value: &Value, limit_s: i64) -> Checked<i64> {
-    value.as_i64().filter(|seconds| (1..=limit_s).contains(seconds)).ok_or_else(|| {
-        let detail = format!("timeoutSeconds must be a whole number from 1 to {limit_s}, the time limit of this job");
-        Bad::new("invalid_timeout", detail)
-    })
-}
-
-/// Checks that the request has a file or another source of items if and only if the job type takes a file.
-/// `Some(None)` is a file id that is not a UUID. For an unknown job type, only the id is checked.
-fn check_file(job_type: Option<&dyn AnyJobType>, file: Option<Option<FileGuid>>, has_other: bool) -> Checked<()> {
-    match (job_type.map(AnyJobType::input), file) {
-        (None | Some(Input::File), Some(Some(_))) | (None | Some(Input::Options), None) => Ok(()),
-        (Some(Input::Dataset), None) => Ok(()),
-        (Some(Input::Dataset), Some(_)) => {
-            Err(Bad::new("file_not_allowed", "this job type takes a dataset, and no file"))
-        }
-        (None | Some(Input::File), Some(None)) => Err(unknown_file()),
-        (Some(Input::File), None) if has_other => Ok(()),
-        (Some(Input::File), None) => {
-            let detail = "this job type requires a file or items; upload the file with POST /api/uploads first, send a \
-                          list of items, or name a part of another job";
-            Err(Bad::new("file_required", detail))
-        }
-        (Some(Input::Options), Some(_)) => {
-            Err(Bad::new("file_not_allowed", "this job type takes no file, only options"))
-        }
     }
 }
 

@@ -5,16 +5,11 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use axum::http::HeaderMap;
-use longshore::field_error::FieldError;
-use longshore::http::{Answer, Failure, OptionalFields, PathText, Tenant, count_work_call};
-use longshore::job_request::newest;
+use longshore::http::{Answer, OptionalFields, PathText, Tenant, count_work_call};
+use longshore::job_retry::{newest_registration, not_ended, not_retryable};
 use longshore::openapi::{CacheNoStore, OnePath, RetryAfterSeconds};
-use longshore::problem::{Kind, Problem};
-use longshore::remote::OptionsSchema;
-use longshore_domain::job::{Job, Reopen, deadline};
-use longshore_domain::ports::{JobProgress, JobStore, JobTransitions, Reopened};
-use longshore_domain::registration::VersionedRegistration;
-use longshore_domain::timestamp::Timestamp;
+use longshore_domain::job::{Reopen, deadline};
+use longshore_domain::ports::{JobProgress, JobTransitions, Reopened};
 
 use super::accept::accepted;
 use super::document::JobDocument;
@@ -73,13 +68,13 @@ pub(crate) async fn retry<B: Backend>(
     count_work_call(&api.ports.store, &tenant.0, (api.clock)()).await?;
     let JobProgress { groups, job } = with_groups(&api.ports.store, job).await?;
     let at = (api.clock)();
-    if !job.is_reopenable() || job.is_early(at) {
-        return Err(not_retryable(&job, at).into());
+    if let Some(problem) = not_retryable(&job, at) {
+        return Err(problem.into());
     }
     etag::check_match(&headers, &JobDocument::new(&job, &groups))?;
     let selection = request.selection(&api, &tenant, &job).await?;
     admit(&api, &tenant, job.chunk_queue()).await?;
-    let registration = newest_registration(&api, &job).await?;
+    let registration = newest_registration(&api.ports.store, &api.registry, &api.job_types.store, &job).await?;
     let deadline_at = deadline(at, job.times.timeout_s, api.limits.kept_until(&job));
     let reopen = Reopen { generation: job.generation, at, deadline_at, selection, registration };
     match api.ports.store.reopen(&job, &reopen).await? {
@@ -91,55 +86,4 @@ pub(crate) async fn retry<B: Backend>(
         Reopened::Refused => Err(not_ended("another call has just reopened this job").into()),
         Reopened::OverQuota(exceeded) => Err(over_quota(exceeded, at).into()),
     }
-}
-
-/// Returns the newest registration of a registered type; `None` if the stored one stays.
-///
-/// # Errors
-/// 422 if its schema of the options refuses those of the job.
-async fn newest_registration<B: Backend>(
-    api: &Api<B>,
-    job: &Job,
-) -> Result<Option<Box<VersionedRegistration>>, Failure> {
-    if !job.is_registered {
-        return Ok(None);
-    }
-    let Some(newest) = newest(&job.job_type, &api.registry, &api.job_types.store).await? else { return Ok(None) };
-    if let Some(definition) = api.ports.store.definition(job.job_id).await? {
-        let checked = OptionsSchema::compile(&newest.registration);
-        checked.and_then(|schema| schema.check(&definition.options)).map_err(options_refused)?;
-    }
-    Ok(Some(Box::new(newest)))
-}
-
-/// Returns 422 with a way out: a retry cannot change the options of its job.
-fn options_refused(error: FieldError) -> Problem {
-    let detail = format!(
-        "{}; the job type has changed since the job was created, and a retry keeps the options: create a new job \
-         from the failures file (failed.csv), or ask an operator to accept the former options",
-        error.detail
-    );
-    Problem::invalid(vec![FieldError { detail, ..error }])
-}
-
-fn not_retryable(job: &Job, now: Timestamp) -> Problem {
-    if !job.status.is_final() {
-        return not_ended("cancel the job, or wait until it ends");
-    }
-    if let Some(start_at) = job.times.start_at.filter(|start_at| now < *start_at) {
-        let start_at = start_at.to_rfc3339();
-        let detail =
-            format!("the job was stopped before its start, so it is not retried before {start_at}; create another job");
-        return Problem::new(Kind::NothingToRetry, detail);
-    }
-    if job.has_remaining() {
-        let detail = "the job is an undo, or an import that is or was undone, so it is not retried";
-        return Problem::new(Kind::JobUndone, detail);
-    }
-    let detail = "every item of the job succeeded or was skipped, so no item can be retried";
-    Problem::new(Kind::NothingToRetry, detail)
-}
-
-fn not_ended(advice: &str) -> Problem {
-    Problem::new(Kind::NotEnded, format!("only a job that has ended can be retried; {advice}"))
 }

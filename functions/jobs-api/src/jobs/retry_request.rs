@@ -4,28 +4,25 @@
 //! them to the client.
 
 use longshore::failures_file::{CORRECTED_BYTES, ColumnLayout, Columns, HEAD_BYTES};
-use longshore::field_error::FieldError;
 use longshore::files::ResumingReader;
 use longshore::http::{Bad, Checked, Failure, Fields, Tenant};
 use longshore::job_request::{ParsedReading, unknown_file};
+use longshore::job_retry::{CODE_CHARS, check_code, failure_text};
 use longshore::problem::Problem;
 use longshore::telemetry;
 use longshore_domain::ids::FileGuid;
 use longshore_domain::job::{FailureFilter, Job, Selection, SourceFile};
 use longshore_domain::ports::{Files, JobStore, PortError, Read};
 use longshore_domain::records::{Extent, Form};
-use longshore_domain::text::listed;
 use serde_json::Value;
 use utoipa::ToSchema;
 
 use super::upload_source::{find_source, refused};
 use crate::backend::{Api, Backend};
-use crate::output::stored::stored_result;
 use crate::unreadable::unreadable;
 
-/// Maximum number of characters of a code and of a field. No stored rejection has more: its code is cut to 100 bytes,
-/// and its field to 200 characters and an ellipsis.
-const CODE_CHARS: usize = 100;
+/// Maximum number of characters of a field. No stored rejection has more: its field is cut to 200 characters and an
+/// ellipsis.
 const FIELD_CHARS: usize = 201;
 
 /// Options of a retry: all failed items, those in a corrected file, or those with one code.
@@ -50,8 +47,8 @@ impl RetryRequest {
     pub(super) fn read(mut fields: Fields) -> Result<Self, Problem> {
         let file = |value: &Value| value.as_str().and_then(FileGuid::parse).ok_or_else(unknown_file);
         let file_guid = fields.optional("fileGuid", file);
-        let code = fields.optional("code", |value| Ok(text("code", value, CODE_CHARS)));
-        let field = fields.optional("field", |value| Ok(text("field", value, FIELD_CHARS)));
+        let code = fields.optional("code", |value| Ok(failure_text("code", value, CODE_CHARS)));
+        let field = fields.optional("field", |value| Ok(failure_text("field", value, FIELD_CHARS)));
         let not_allowed = || {
             let detail = "a retry with a corrected file takes no code and no field: remove them, or remove fileGuid";
             Bad::new("code_not_allowed", detail)
@@ -95,26 +92,6 @@ impl RetryRequest {
             (None, None) => Ok(Selection::All),
         }
     }
-}
-
-fn text(name: &str, value: &Value, max: usize) -> Checked<String> {
-    let text = value.as_str().filter(|text| (1..=max).contains(&text.chars().count()));
-    text.map(str::to_owned).ok_or_else(|| {
-        Bad::new("invalid_failure", format!("{name} must be a string of 1 to {max} characters, as in the failures"))
-    })
-}
-
-/// Refuses a code that no failed item has. Accepts any code if the report may not count all failed items by code: if
-/// they have too many codes, or if a stopped retry did not reach some of them, which then count as unprocessed.
-async fn check_code(files: &impl Files, job: &Job, code: &str) -> Result<(), Failure> {
-    let Some(result) = stored_result(files, job).await? else { return Ok(()) };
-    let codes = &result.failures_by_code;
-    let counts_all = result.counts.unprocessed == 0 && codes.is_complete(result.counts.failed);
-    if codes.contains(code) || !counts_all {
-        return Ok(());
-    }
-    let detail = format!("no item has failed with this code; the codes are: {}", listed(codes.codes()));
-    Err(Problem::invalid(vec![FieldError::new("/code", "unknown_failure_code", detail)]).into())
 }
 
 /// Returns the corrected failures file in its current version, identified by its entity tag.

@@ -7,10 +7,11 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use axum::http::HeaderMap;
-use longshore::handler::Registry;
+use longshore::handler::{AnyJobType, Registry};
 use longshore::http::{Answer, Failure, PathText, Tenant, count_work_call};
 use longshore::openapi::{CacheNoStore, OnePath, RetryAfterSeconds};
 use longshore::problem::{Kind, Problem};
+use longshore_domain::cost::EstimatedCost;
 use longshore_domain::ids::JobId;
 use longshore_domain::job::{Job, JobTimes, PartSource, Source, SourceFile, Status, Validation, deadline};
 use longshore_domain::ports::{Definition, Files, JobProgress, JobStore, Started};
@@ -18,6 +19,7 @@ use longshore_domain::timestamp::Timestamp;
 
 use super::accept::{accepted, accepted_before};
 use super::document::JobDocument;
+use super::estimate::EstimateBasis;
 use super::find::{find_job, with_groups};
 use super::source::{discard_items, started_source};
 use crate::admission::{admit, over_quota};
@@ -70,15 +72,8 @@ pub(crate) async fn start<B: Backend>(
     let mut job = started_job(&checked, &api.limits, (api.clock)());
     let job_type = api.registry.find(&checked.job_type);
     job.undo.undoable = job_type.is_some_and(|job_type| job_type.is_undoable(&definition.options));
-    if let Some(validated) = checked.file() {
-        let source = started_source(&api.ports.files, validated, &job).await?;
-        job.source = Some(source.ok_or_else(|| file_gone(validated))?.into());
-    } else if let Some(part) = checked.part() {
-        check_part(&api.ports.store, part).await?;
-        job.source = Some(Source::Job(part.clone()));
-    }
-    // The items of an undo are those of a file.
-    job.undo.undoable &= job.file().is_some();
+    set_source(&api, &mut job, &checked).await?;
+    job.cost_estimate = estimate(&job, &checked, job_type, &definition);
     // If the store fails, the job may still have been stored, so its items stay.
     let started = api.ports.store.start_job(&job, &definition).await?;
     if was_refused(started, job.job_id) {
@@ -93,6 +88,39 @@ pub(crate) async fn start<B: Backend>(
         Started::OverQuota(exceeded) => Err(over_quota(exceeded, job.times.created_at).into()),
         Started::Refused => Err(not_validated("it has just been reopened or deleted").into()),
     }
+}
+
+/// Sets the source of the started job, which is that of the validation.
+///
+/// # Errors
+/// 409 `file-gone`.
+async fn set_source<B: Backend>(api: &Api<B>, job: &mut Job, checked: &Job) -> Result<(), Failure> {
+    if let Some(validated) = checked.file() {
+        let source = started_source(&api.ports.files, validated, job).await?;
+        job.source = Some(source.ok_or_else(|| file_gone(validated))?.into());
+    } else if let Some(part) = checked.part() {
+        check_part(&api.ports.store, part).await?;
+        job.source = Some(Source::Job(part.clone()));
+    }
+    // The items of an undo are those of a file.
+    job.undo.undoable &= job.file().is_some();
+    Ok(())
+}
+
+/// Returns the estimated cost of the started job, for the items that the validation has counted.
+fn estimate(
+    job: &Job,
+    checked: &Job,
+    job_type: Option<&dyn AnyJobType>,
+    definition: &Definition,
+) -> Option<EstimatedCost> {
+    let job_type = job_type?;
+    let basis = EstimateBasis {
+        items: Some(checked.split.item_count),
+        limits: job_type.limits().chunk(),
+        writes_records: job_type.writes_records(&definition.options),
+    };
+    basis.estimate(job.source.as_ref())
 }
 
 /// Returns true if this job was certainly not stored. A call that the SDK repeated can find its own job; after a delete

@@ -8,11 +8,12 @@ use longshore::http::{Failure, Fields, Tenant};
 use longshore::job_request::KnownTypes;
 use longshore::problem::{Kind, Problem};
 use longshore_domain::ids::JobId;
-use longshore_domain::job::{Job, Priority, Source};
+use longshore_domain::job::{DatasetSource, Job, Priority, Source};
 use longshore_domain::schedule::{JOB_BYTES, JobTemplate, OptionsCheck};
 use serde_json::{Map, Value, json};
 
 use super::create::check_callback;
+use super::estimate::check_covers_split;
 use super::export::with_columns;
 use super::items::CreateBody;
 use super::request::Draft;
@@ -69,23 +70,18 @@ async fn read<B: Backend>(api: &Api<B>, tenant: &Tenant, members: Map<String, Va
     let draft = Draft::read(body, &types, api.limits.job_time_limit_s);
     let mut form = draft.canonical().unwrap_or_default();
     let request = draft.compile().map_err(|bad| *bad.problem)?;
-    let source = match request.source {
-        Some(ParsedSource::Dataset(source)) => {
-            find_dataset(&api.records, tenant, source.clone()).await?;
-            Some(source)
-        }
-        Some(ParsedSource::Job(_)) => return Err(not_schedulable("source", "a part of a job expires").into()),
-        None => None,
+    let source = find_source(api, tenant, request.source).await?;
+    let job = Job {
+        source: source.clone().map(Source::Dataset),
+        tolerance: request.tolerance,
+        ..Job::waiting(JobId::generate(), tenant.0.clone(), &request.job_type, (api.clock)())
     };
+    check_covers_split(&job, request.chunk_limits)?;
     if let Some(callback) = request.callback {
         check_callback(&api.ports.store, tenant, callback).await?;
     }
     let results = match request.results {
-        Some(form) => {
-            let job = Job::waiting(JobId::generate(), tenant.0.clone(), &request.job_type, (api.clock)());
-            let job = Job { source: source.clone().map(Source::Dataset), ..job };
-            Some(with_columns(&api.records, &job, form).await?)
-        }
+        Some(form) => Some(with_columns(&api.records, &job, form).await?),
         None => None,
     };
     if let Some(form) = form.as_object_mut() {
@@ -112,6 +108,25 @@ async fn read<B: Backend>(api: &Api<B>, tenant: &Tenant, members: Map<String, Va
         return Err(Problem::invalid(vec![FieldError::new("", "job_too_large", detail)]).into());
     }
     Ok(template)
+}
+
+/// Returns the dataset of a scheduled job; `None` if it needs only options.
+///
+/// # Errors
+/// 422: `unknown_dataset`, `not_schedulable`.
+async fn find_source<B: Backend>(
+    api: &Api<B>,
+    tenant: &Tenant,
+    source: Option<ParsedSource>,
+) -> Result<Option<DatasetSource>, Failure> {
+    match source {
+        Some(ParsedSource::Dataset(source)) => {
+            find_dataset(&api.records, tenant, source.clone()).await?;
+            Ok(Some(source))
+        }
+        Some(ParsedSource::Job(_)) => Err(not_schedulable("source", "a part of a job expires").into()),
+        None => Ok(None),
+    }
 }
 
 /// Checks that a request needs no file, no items and no time of its own.

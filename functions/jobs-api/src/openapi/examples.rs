@@ -5,6 +5,7 @@ use longshore::events::EventDocument;
 use longshore::fingerprint::Fingerprint;
 use longshore::receipt::{Basis, CodeVersion, FileReceipt, InputReceipt, Receipt};
 use longshore::result::{ResultCounts, Timings};
+use longshore_domain::cost::Cost;
 use longshore_domain::event::{Event, EventType, PendingEvent};
 use longshore_domain::ids::JobId;
 use longshore_domain::job::{Job, Priority, Stage, Status};
@@ -14,12 +15,13 @@ use longshore_domain::tenant::TenantId;
 use longshore_domain::timestamp::Timestamp;
 use serde_json::json;
 
-use crate::jobs::document::{failures_path, output_path, path, results_path};
+use crate::costs;
+use crate::jobs::links::{failures_path, output_path, path, results_path};
 use crate::records::records_path;
 use crate::{
-    AuditDocument, Check, DatasetDocument, DatasetLinks, DatasetsDocument, Difference, EventsDocument, FailureDocument,
-    FailuresDocument, FileLink, FileLinks, JobCounts, JobDocument, JobSource, JobsDocument, Links, OutputDocument,
-    ReceiptLink, RecordDocument, RecordsDocument, Undoes,
+    AuditDocument, Check, CostDocument, DatasetDocument, DatasetLinks, DatasetsDocument, Difference, EventsDocument,
+    FailureDocument, FailuresDocument, FileLink, FileLinks, JobCounts, JobDocument, JobSource, JobsDocument, Links,
+    OutputDocument, ReceiptLink, RecordDocument, RecordsDocument, Undoes,
 };
 
 fn id() -> JobId {
@@ -39,6 +41,7 @@ pub(crate) fn waiting() -> JobDocument {
         percent: 0,
         items_per_second: 0,
         duration_seconds: None,
+        cost: Some(CostDocument::new(Cost::default())),
         started_at: None,
         finished_at: None,
         updated_at: "2026-07-01T09:00:00.12Z".to_owned(),
@@ -87,7 +90,7 @@ pub(crate) fn started() -> JobDocument {
 pub(crate) fn undoing() -> JobDocument {
     let undoes = JobId::parse("019f2c3a-11d2-7e05-a3b4-5c6d7e8f9a0b");
     let undoes = undoes.map(|job_id| Undoes { job_id, preview: true });
-    JobDocument { job_type: "undo".to_owned(), undoes, ..waiting() }
+    JobDocument { job_type: "undo".to_owned(), undoes, cost_estimate: None, ..waiting() }
 }
 
 /// Example: a completed job.
@@ -127,6 +130,9 @@ pub(crate) fn completed() -> JobDocument {
         undoes: None,
         waiting_for: None,
         undone_by: None,
+        cost: Some(costs::examples::job()),
+        cost_estimate: Some(costs::examples::estimate()),
+        max_cost: None,
         error: None,
         issues: Vec::new(),
         created_at: "2026-07-01T09:00:00.12Z".to_owned(),

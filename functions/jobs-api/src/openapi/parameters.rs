@@ -206,6 +206,23 @@ pub(crate) struct DatasetsQuery {
     limit: usize,
 }
 
+/// Query parameters of `GET /api/costs`.
+#[derive(IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct CostsQuery {
+    /// Month in UTC; the present one by default.
+    #[param(required = false, pattern = "^[0-9]{4}-(0[1-9]|1[0-2])$", example = "2026-11")]
+    month: String,
+    /// Tenant, for operators and read-only operators only; `*` for all tenants. The caller's own one by default.
+    #[param(
+        required = false,
+        pattern = r"^(\*|[A-Za-z0-9_@|:+=-][A-Za-z0-9_.@|:+=-]*)$",
+        max_length = 128,
+        example = "*"
+    )]
+    tenant: String,
+}
+
 /// Query parameters of `GET /api/job-types`.
 #[derive(IntoParams)]
 #[into_params(parameter_in = Query)]

@@ -12,6 +12,10 @@ refusals!(
     ListRefusals: MalformedQuery, InvalidRequest
 );
 refusals!(
+    /// Refusals of `GET /api/costs`. 403 if a caller who is no operator names another tenant.
+    CostsRefusals: MalformedQuery, NotAnOperator, InvalidRequest
+);
+refusals!(
     /// Refusals of `GET` and `DELETE /api/datasets/{dataset}/records`. 404 if the name cannot be decoded.
     RecordsRefusals: MalformedQuery, NotFound, InvalidRequest
 );

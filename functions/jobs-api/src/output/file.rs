@@ -11,9 +11,10 @@ use longshore::ports::report_key;
 use longshore::problem::{Kind, Problem};
 use longshore::receipt::RECEIPT_NAME;
 use longshore::result::ReportFile;
+use longshore::stored_report::stored_result;
 
 use super::linker::Linker;
-use super::stored::{no_report, not_finished, stored_result};
+use super::stored::{no_report, not_finished};
 use crate::backend::{Api, Backend};
 use crate::jobs::find::find_job;
 use crate::openapi::parameters::{FileInPath, JobIdInPath};

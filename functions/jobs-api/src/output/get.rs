@@ -8,10 +8,11 @@ use axum::http::header;
 use axum::response::IntoResponse;
 use longshore::http::{Answer, PathText, Tenant};
 use longshore::openapi::CacheNoStore;
+use longshore::stored_report::{stored_receipt, stored_result};
 
 use super::document::OutputDocument;
 use super::linker::Linker;
-use super::stored::{not_finished, result_from_job, stored_receipt, stored_result};
+use super::stored::{not_finished, result_from_job};
 use crate::backend::{Api, Backend};
 use crate::jobs::find::find_job;
 use crate::openapi::examples;

@@ -8,7 +8,7 @@ use longshore_domain::job::Job;
 use longshore_domain::ports::{DownloadUrls, PortResult};
 use longshore_domain::timestamp::Timestamp;
 
-use crate::jobs::document::output_path;
+use crate::jobs::links::output_path;
 
 use super::document::{FileLink, FileLinks, OutputDocument, ReceiptLink};
 

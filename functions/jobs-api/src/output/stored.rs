@@ -1,32 +1,10 @@
-//! The result of a job: written by completion, or else built from the job itself.
+//! The result of a job without a report, built from the job itself.
 
-use longshore::http::Failure;
-use longshore::ports::report_key;
 use longshore::problem::{Kind, Problem};
-use longshore::receipt::{RECEIPT_NAME, Receipt};
-use longshore::result::{RESULT_NAME, Report, ResultCounts, ResultDocument};
+use longshore::result::{Report, ResultCounts, ResultDocument};
 use longshore_domain::job::{Job, JobError};
-use longshore_domain::ports::{Files, Read};
-use serde::de::DeserializeOwned;
 
-use crate::jobs::document::path;
-
-/// Returns the result that completion wrote, if it exists.
-pub(crate) async fn stored_result(files: &impl Files, job: &Job) -> Result<Option<ResultDocument>, Failure> {
-    stored_document(files, job, RESULT_NAME).await
-}
-
-/// Returns the receipt that completion wrote, if it exists.
-pub(super) async fn stored_receipt(files: &impl Files, job: &Job) -> Result<Option<Receipt>, Failure> {
-    stored_document(files, job, RECEIPT_NAME).await
-}
-
-async fn stored_document<T: DeserializeOwned>(files: &impl Files, job: &Job, name: &str) -> Result<Option<T>, Failure> {
-    match files.read(&report_key(job, name), None, None).await? {
-        Read::Found(bytes) => serde_json::from_slice(&bytes).map_err(|error| Failure::Internal(Box::new(error))),
-        Read::Absent | Read::Changed => Ok(None),
-    }
-}
+use crate::jobs::links::path;
 
 /// Builds the result from the job itself: its final status was written together with the counts of all ended items.
 pub(super) fn result_from_job(job: &Job) -> ResultDocument {

@@ -6,16 +6,17 @@ use axum::extract::State;
 use longshore::http::{Answer, PathText, QueryText, Tenant, paging};
 use longshore::openapi::{CacheNoStore, NextPage, PageCursor};
 use longshore::problem::Problem;
+use longshore::stored_report::stored_result;
 use longshore_domain::ports::JobStore;
 
 use super::page::{Position, ResultsDocument, ResultsIndex};
 use crate::backend::{Api, Backend};
-use crate::jobs::document::results_path;
 use crate::jobs::find::find_job;
+use crate::jobs::links::results_path;
 use crate::openapi::examples;
 use crate::openapi::parameters::{JobIdInPath, ResultsQuery};
 use crate::openapi::refusals::ResultsRefusals;
-use crate::output::stored::{no_report, not_finished, stored_result};
+use crate::output::stored::{no_report, not_finished};
 
 /// Default page size.
 const DEFAULT_LIMIT: usize = 100;

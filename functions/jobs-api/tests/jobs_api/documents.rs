@@ -26,7 +26,7 @@ const METHODS: [&str; 5] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 
 #[test]
 fn the_committed_document_matches_the_code() {
-    let generated = document([upload::openapi(), inspect::openapi(), jobs_api::openapi(), dead_letters::openapi()]);
+    let generated = document([upload::openapi(), inspect::openapi(), jobs_api::openapi(), operations::openapi()]);
     let generated = serde_json::to_value(&generated).unwrap();
     let changes: Vec<_> = breaking::changes(&DOCUMENT, &generated).iter().map(ToString::to_string).collect();
     assert!(
@@ -57,7 +57,7 @@ fn owned(routes: &[(&str, &str)]) -> BTreeSet<(String, String)> {
 #[test]
 fn the_documented_calls_match_the_functions_and_the_template() {
     let uploads = &owned(&upload::ROUTES) | &owned(&inspect::ROUTES);
-    let functions = &(&owned(&jobs_api::ROUTES) | &uploads) | &owned(&dead_letters::ROUTES);
+    let functions = &(&owned(&jobs_api::ROUTES) | &uploads) | &owned(&operations::ROUTES);
     assert_eq!(documented(), functions);
     let keys = TEMPLATE.lines().filter_map(|line| line.trim().strip_prefix("RouteKey: "));
     let routed: Vec<_> = keys.filter_map(|key| key.split_once(' ')).collect();
@@ -158,7 +158,7 @@ fn sources() -> Vec<(PathBuf, String)> {
         "functions/jobs-api/src",
         "functions/upload/src",
         "functions/inspect/src",
-        "functions/dead-letters/src",
+        "functions/operations/src",
     ] {
         collect(&root.join(folder), &mut sources);
     }

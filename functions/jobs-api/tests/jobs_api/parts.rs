@@ -58,6 +58,8 @@ async fn the_failed_items_of_a_job_are_the_source_of_another() {
     let (job_id, name) = (ended.job_id, "file.csv".to_owned());
     let stored = PartSource { job_id, part: Part::Failed, generation: 0, format: Format::Csv, name };
     assert_eq!(job.source, Some(Source::Job(stored)));
+    let estimate = &reply.body["costEstimate"];
+    assert_eq!((&estimate["items"], &estimate["assumedItemBytes"]), (&json!(1), &json!(200)), "{estimate}");
     let shown = json!({"kind": "job", "jobId": ended.job_id, "part": "failed"});
     assert_eq!((&reply.body["source"], &reply.body["fileName"]), (&shown, &Value::Null));
     assert_eq!(world.queues.take_creates().len(), 1);

@@ -40,6 +40,8 @@ async fn a_validated_job_is_started_with_the_same_request() {
     assert_ne!(started, id);
     assert_eq!((reply.header("location"), reply.header("retry-after")), (&*format!("/api/jobs/{started}"), "1"));
     assert_eq!((&reply.body["status"], &reply.body["startedFrom"]), (&json!("waiting"), &json!(id)));
+    let estimate = &reply.body["costEstimate"];
+    assert!(estimate["assumedWriteMicros"] == 1_000 && estimate.get("assumedItemBytes").is_none(), "{estimate}");
     let (checked, job) =
         (world.store.job(id).await.unwrap().unwrap(), world.store.job(started).await.unwrap().unwrap());
     let options = world.store.definition(started).await.unwrap().unwrap().options;

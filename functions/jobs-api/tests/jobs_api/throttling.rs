@@ -18,7 +18,7 @@ enum Class {
 }
 
 /// Every route. A new route needs a row.
-const ROWS: [(&str, &str, Class); 55] = [
+const ROWS: [(&str, &str, Class); 66] = [
     ("POST", "/api/uploads", Class::Create),
     ("GET", "/api/uploads/{fileGuid}", Class::Usual),
     ("POST", "/api/uploads/{fileGuid}/url", Class::Usual),
@@ -56,6 +56,7 @@ const ROWS: [(&str, &str, Class); 55] = [
     ("DELETE", "/api/schedules/{scheduleId}", Class::Usual),
     ("POST", "/api/schedules/{scheduleId}/trigger", Class::Create),
     ("GET", "/api/schedules/{scheduleId}/occurrences", Class::List),
+    ("GET", "/api/costs", Class::List),
     ("GET", "/api/datasets", Class::List),
     ("DELETE", "/api/datasets/{dataset}", Class::Create),
     ("GET", "/api/datasets/{dataset}/records", Class::List),
@@ -65,6 +66,16 @@ const ROWS: [(&str, &str, Class); 55] = [
     ("DELETE", "/api/job-types/{name}", Class::Usual),
     ("GET", "/api/job-types/{name}/secret", Class::Usual),
     ("GET", "/api/job-types", Class::List),
+    ("GET", "/api/operations/jobs", Class::List),
+    ("GET", "/api/operations/failures", Class::List),
+    ("POST", "/api/operations/retries", Class::Audit),
+    ("GET", "/api/operations/queues", Class::List),
+    ("GET", "/api/operations/handlers", Class::List),
+    ("GET", "/api/operations/pauses", Class::List),
+    ("POST", "/api/operations/pauses", Class::Create),
+    ("DELETE", "/api/operations/pauses/{pauseId}", Class::Usual),
+    ("GET", "/api/operations/webhooks", Class::List),
+    ("GET", "/api/operations/log", Class::List),
     ("GET", "/api/dead-letters", Class::List),
     ("GET", "/api/dead-letters/{letterId}", Class::Usual),
     ("DELETE", "/api/dead-letters/{letterId}", Class::Usual),
@@ -84,7 +95,7 @@ fn stage() -> String {
 
 #[test]
 fn every_route_has_the_limit_of_its_class() {
-    let routes = jobs_api::ROUTES.iter().chain(&upload::ROUTES).chain(&inspect::ROUTES).chain(&dead_letters::ROUTES);
+    let routes = jobs_api::ROUTES.iter().chain(&upload::ROUTES).chain(&inspect::ROUTES).chain(&operations::ROUTES);
     let routes: BTreeSet<_> = routes.copied().collect();
     assert_eq!(ROWS.iter().map(|(method, path, _)| (*method, *path)).collect::<BTreeSet<_>>(), routes);
     let stage = stage();

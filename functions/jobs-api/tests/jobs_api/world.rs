@@ -118,7 +118,8 @@ impl World {
         let World { store, files, records, .. } = self.clone();
         let registry: Registry = builtin(records.clone(), files.clone()).with(Ping);
         let access = self.access.clone();
-        let operators = Operators { claim: "cognito:groups".into(), group: "operators".into() };
+        let (group, read_only_group) = ("operators".into(), Some("auditors".into()));
+        let operators = Operators { claim: "cognito:groups".into(), group, read_only_group };
         let root_secret = RootSecretReader::known(RootSecret::from_bytes(&[b'x'; 64]).unwrap());
         let registrations = Registrations::new(store.clone(), queues.clone());
         let job_types = Registrations { targets: targets(), root_secret, ..registrations };

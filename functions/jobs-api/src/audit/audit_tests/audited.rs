@@ -169,6 +169,7 @@ pub(super) fn ended(files: &MemoryFiles) -> Job {
         totals,
         report: None,
         error: None,
+        charge: None,
         at: Timestamp(9),
     });
     job

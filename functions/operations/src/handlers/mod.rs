@@ -1,0 +1,3 @@
+//! Handlers of registered job types.
+
+pub(crate) mod list;

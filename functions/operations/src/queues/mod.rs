@@ -1,0 +1,6 @@
+//! The queues of the stack.
+
+mod deployed;
+pub(crate) mod list;
+
+pub use deployed::DeployedStatistics;

@@ -1,0 +1,3 @@
+//! Webhooks of a tenant.
+
+pub(crate) mod list;
