@@ -11,7 +11,8 @@ use crate::exit::{Exit, exit_code};
 use crate::output::printable;
 use crate::submit::{ExportOptions, ImportOptions, RunOptions};
 use crate::{
-    completion, dead_letters, deploy_check, doctor, interrupt, jobs, load, receipt, schedules, smoke, types, webhooks,
+    completion, costs, dead_letters, deploy_check, doctor, interrupt, jobs, load, operations, receipt, schedules,
+    smoke, types, webhooks,
 };
 
 /// Run jobs on Longshore deployments, and operate them.
@@ -36,12 +37,16 @@ enum Command {
     Run(Box<RunOptions>),
     /// List, watch, cancel, retry and undo jobs, and read their failures and results
     Jobs(Box<jobs::Options>),
+    /// Show what the jobs of a month have cost, by job type
+    Costs(costs::Options),
     /// Start jobs at times: list, create, change, trigger and delete schedules
     Schedules(schedules::Options),
     /// Send events to endpoints: list, create, change, test, replay and delete webhooks
     Webhooks(webhooks::Options),
     /// List, show, replay and discard dead letters of a deployment, or of the local stack
     DeadLetters(dead_letters::Options),
+    /// See jobs, failures, queues, handlers and the log of operators over all tenants; retry a group of failures
+    Operations(Box<operations::Options>),
     /// Check whether a deployment to AWS would fail, not work or lose data; changes nothing
     DeployCheck(deploy_check::Options),
     /// Find what is wrong with a deployed stack, and the command that fixes it; changes nothing
@@ -79,8 +84,10 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 fn execute(command: Command) -> Result<ExitCode> {
     match command {
         Command::Completion(options) => options.print::<Cli>(),
+        Command::Costs(options) => costs::run(&options)?,
         Command::DeadLetters(options) => dead_letters::run(&options)?,
         Command::DeployCheck(options) => deploy_check::run(&options)?,
+        Command::Operations(options) => operations::run(&options)?,
         Command::Login(options) => connection::login(&options)?,
         Command::Logout(options) => connection::logout(&options)?,
         Command::Schedules(options) => schedules::run(&options)?,

@@ -100,9 +100,22 @@ pub(crate) fn path(base: &str, name: &str) -> String {
     format!("{base}/{}", name.replace('+', "%20"))
 }
 
+/// Returns a path of the API with an operator's reason.
+pub(crate) fn with_reason(path: String, reason: Option<&str>) -> String {
+    let Some(reason) = reason else { return path };
+    let reason: String = url::form_urlencoded::byte_serialize(reason.as_bytes()).collect();
+    format!("{path}?reason={reason}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_reason_is_in_the_query() {
+        assert_eq!(with_reason("/api/x".to_owned(), None), "/api/x");
+        assert_eq!(with_reason("/api/x".to_owned(), Some("a & b")), "/api/x?reason=a+%26+b");
+    }
 
     #[test]
     fn a_name_is_one_part_of_a_path() {

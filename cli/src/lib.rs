@@ -5,9 +5,10 @@
 //! | [`command`] | the command, whose subcommands are in the other modules |
 //! | [`connection`] | the deployment and the user of a command; `login` and `logout` |
 //! | [`submit`] | `import`, `export` and `run` |
-//! | [`jobs`], [`schedules`], [`webhooks`] | `jobs`, `schedules`, `webhooks` |
+//! | [`jobs`], [`costs`], [`schedules`], [`webhooks`] | `jobs`, `costs`, `schedules`, `webhooks` |
 //! | [`watch`] | the wait for the end of a job |
-//! | [`dead_letters`], [`deploy_check`], [`types`], [`receipt`], [`completion`] | further subcommands |
+//! | [`operations`], [`dead_letters`] | commands of operators over all tenants |
+//! | [`deploy_check`], [`types`], [`receipt`], [`completion`] | further subcommands |
 //! | [`doctor`], [`smoke`], [`load`] | what is wrong with a deployed stack; one import with every row checked; many jobs |
 //! | [`aws`] | queries of a deployed stack |
 //! | [`local_stack`] | the local stack of a checkout |
@@ -31,6 +32,7 @@ pub mod command;
 pub mod completion;
 mod confirm;
 pub mod connection;
+pub mod costs;
 pub mod dead_letters;
 pub mod deploy_check;
 pub mod doctor;
@@ -41,6 +43,7 @@ pub mod interrupt;
 pub mod jobs;
 pub mod load;
 pub mod local_stack;
+pub mod operations;
 pub mod progress;
 pub mod receipt;
 pub mod schedules;

@@ -14,8 +14,8 @@ use crate::template::{Parameters, Template};
 use crate::{code, parameters, rules};
 
 /// Maximum length of a stack name. A function name has at most 64 characters, including a suffix such as
-/// `-dead-letters`.
-const MAX_STACK_NAME: usize = 51;
+/// `-image-handler`.
+const MAX_STACK_NAME: usize = 50;
 /// Write units per second that a new on-demand table accepts
 /// (<https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/warm-throughput.html>).
 const WARM_WRITE_UNITS: u64 = 4_000;

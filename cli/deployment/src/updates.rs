@@ -26,7 +26,7 @@ enum Change {
 const OTHER_TENANTS: &str = "every user gets another tenant and no longer finds existing jobs, datasets and records";
 const KEEP: &str = "keep the value, or create another stack";
 
-const LOSSES: [Loss; 7] = [
+const LOSSES: [Loss; 8] = [
     Loss {
         name: "Access",
         change: Change::Any,
@@ -48,6 +48,12 @@ const LOSSES: [Loss; 7] = [
         change: Change::Any,
         consequence: "the new group is empty: there is no operator until users are added to it",
         fix: "afterwards, add the operators to the new group (aws cognito-idp admin-add-user-to-group)",
+    },
+    Loss {
+        name: "ReadOnlyOperatorGroup",
+        change: Change::Replaced,
+        consequence: "the new group is empty: there is no read-only operator until users are added to it",
+        fix: "afterwards, add the read-only operators to the new group (aws cognito-idp admin-add-user-to-group)",
     },
     Loss {
         name: "SignInDomain",

@@ -179,6 +179,11 @@ impl Api {
 
     /// Creates a job of any type, once, although the call can be repeated. Returns the URL to poll.
     pub fn create(&self, request: &Value) -> Result<String> {
+        self.create_estimated(request).map(|(url, _)| url)
+    }
+
+    /// Same as [`Api::create`]. Also returns the estimated cost in dollars, if the answer has one.
+    pub fn create_estimated(&self, request: &Value) -> Result<(String, Option<f64>)> {
         let action = "creating the job";
         let key = Uuid::new_v4().to_string();
         let answer = self.repeat("POST", "/api/jobs", &[("idempotency-key", &key)], Some(request), action);
@@ -189,14 +194,17 @@ impl Api {
     /// the URL to poll.
     pub(crate) fn create_once(&self, request: &Value, key: &str) -> Result<String> {
         let answer = self.send("POST", "/api/jobs", &[("idempotency-key", key)], Some(request))?;
-        self.created(answer, "creating the job")
+        self.created(answer, "creating the job").map(|(url, _)| url)
     }
 
-    /// Returns the URL of a job from the answer to its creation.
-    fn created(&self, answer: Answer, action: &str) -> Result<String> {
+    /// Returns the URL of a job and its estimated cost from the answer to its creation.
+    fn created(&self, answer: Answer, action: &str) -> Result<(String, Option<f64>)> {
         let answer = answer.success(action)?;
         let location = answer.header("location").with_context(|| format!("{action}: the answer has no Location"))?;
-        Ok(self.absolute(location))
+        let url = self.absolute(location);
+        // The job exists, whatever its document is.
+        let job: Value = answer.json(action).unwrap_or_default();
+        Ok((url, job["costEstimate"]["total"].as_f64()))
     }
 
     /// Reads the job at `url`, as returned by [`Api::create_job`].

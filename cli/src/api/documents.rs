@@ -58,6 +58,16 @@ pub struct Job {
     pub error: Option<serde_json::Value>,
     /// Time at which the job ended.
     pub finished_at: Option<String>,
+    /// Cost; so far, while the job runs.
+    #[serde(default)]
+    pub cost: Option<Cost>,
+}
+
+/// A cost.
+#[derive(Clone, Copy, Deserialize, PartialEq, Debug)]
+pub struct Cost {
+    /// Sum of the parts in US dollars.
+    pub total: f64,
 }
 
 impl Job {

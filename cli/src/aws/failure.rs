@@ -22,7 +22,7 @@ where
 }
 
 /// Joins an error and its causes.
-pub(super) fn causes(error: &dyn Error) -> String {
+fn causes(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();
     while let Some(cause) = source {

@@ -5,7 +5,6 @@
 //! | [`session`] | session with an account; quota of the account |
 //! | [`inventory`] | a stack with its status, parameters, outputs and resources |
 //! | [`target`] | the options that name a stack, and its look-up |
-//! | [`signed_json`] | calls of services without their SDK |
 //! | [`pool`] | users of a user pool |
 //! | `failure` | the message of a failed call |
 
@@ -13,7 +12,6 @@ mod failure;
 pub mod inventory;
 pub mod pool;
 pub mod session;
-pub mod signed_json;
 pub mod target;
 
 pub use failure::failed;

@@ -4,16 +4,18 @@
 use std::fs;
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use aws_config::{BehaviorVersion, Region, SdkConfig};
 use aws_sdk_s3::config::{Credentials, SharedCredentialsProvider, SharedHttpClient, retry::RetryConfig};
 use aws_smithy_http_client::Connector;
 use aws_smithy_http_client::proxy::ProxyConfig;
 use aws_smithy_http_client::tls::{Provider, TlsContext, TrustStore, rustls_provider::CryptoMode};
 use aws_smithy_runtime_api::client::http::{HttpConnectorSettings, SharedHttpConnector, http_client_fn};
+use longshore_signed_json::{JsonClient, Service};
+use serde_json::Value;
 use tokio::runtime::Runtime;
 
-use super::failed;
+use super::{failed, with_advice};
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 const READ_TIMEOUT: Duration = Duration::from_secs(60);
@@ -48,9 +50,18 @@ impl Session {
         &self.config
     }
 
-    /// The HTTP client of calls without an SDK.
-    pub(super) fn connector(&self) -> &SharedHttpConnector {
-        &self.connector
+    /// The client of services without an SDK.
+    pub fn json(&self) -> JsonClient {
+        JsonClient { config: self.config.clone(), connector: self.connector.clone() }
+    }
+
+    /// Calls an operation of a service without an SDK. The operation only reads.
+    ///
+    /// # Errors
+    /// If the call fails.
+    pub async fn read_json(&self, service: &Service, operation: &str, body: &Value) -> Result<Value> {
+        let answer = self.json().read(service, operation, body).await;
+        answer.map_err(|error| anyhow!(with_advice(error.to_string())))
     }
 
     /// Waits for a call.
@@ -130,4 +141,34 @@ pub async fn concurrent_executions(config: &SdkConfig) -> Result<u64> {
     let settings = aws_sdk_lambda::Client::new(config).get_account_settings().send().await.map_err(failed)?;
     let limit = settings.account_limit().context("the account's settings have no limits")?;
     Ok(limit.concurrent_executions().try_into()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use longshore_signed_json::CLOUDWATCH;
+
+    use super::*;
+
+    #[test]
+    fn a_call_without_a_response_is_tried_again() -> Result<()> {
+        use std::io::{Read, Write};
+
+        let listener = std::net::TcpListener::bind("127.0.0.1:0")?;
+        let url = format!("http://{}", listener.local_addr()?);
+        let server = std::thread::spawn(move || -> std::io::Result<()> {
+            drop(listener.accept()?);
+            let (mut connection, _) = listener.accept()?;
+            let (mut request, mut part) = (Vec::new(), [0; 1024]);
+            while !request.ends_with(b"null") {
+                let length = connection.read(&mut part)?;
+                request.extend_from_slice(&part[..length]);
+            }
+            connection.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{}")
+        });
+        let session = Session::open(Some(&url))?;
+        let answer = session.block_on(session.read_json(&CLOUDWATCH, "DescribeAlarms", &Value::Null))?;
+        assert_eq!(answer, serde_json::json!({}));
+        server.join().map_err(|_| anyhow!("the server panicked"))??;
+        Ok(())
+    }
 }

@@ -2,8 +2,11 @@
 
 use anyhow::{Result, bail};
 use clap::Subcommand;
+use serde::Deserialize;
+use serde_json::{Value, json};
 
 use super::client::Client;
+use super::document::DeadLetter;
 use super::table;
 use crate::connection::ConnectionOptions;
 use crate::documents::print;
@@ -32,6 +35,9 @@ enum Action {
         /// Only dead letters of this job
         #[arg(long, value_name = "JOB")]
         job: Option<String>,
+        /// Print the API's JSON
+        #[arg(long)]
+        json: bool,
     },
     /// Print a dead letter as JSON, with its message body, which can contain rows of a file
     Show {
@@ -46,11 +52,17 @@ enum Action {
         /// Replay all open dead letters of this job, in one retry
         #[arg(long, value_name = "JOB", conflicts_with = "dead_letters")]
         job: Option<String>,
+        /// Reason, for the log of operators
+        #[arg(long, value_name = "TEXT")]
+        reason: Option<String>,
     },
     /// Discard dead letters; rows that failed with them stay failed
     Discard {
         #[arg(value_name = "ID", required = true)]
         dead_letters: Vec<String>,
+        /// Reason, for the log of operators
+        #[arg(long, value_name = "TEXT")]
+        reason: Option<String>,
     },
 }
 
@@ -61,29 +73,35 @@ enum Action {
 pub fn run(options: &Options) -> Result<()> {
     let client = Client::new(options.connection.api(Some(OPERATOR))?);
     match &options.action {
-        None => list(&client, None, None),
-        Some(Action::List { queue, job }) => list(&client, queue.as_deref(), job.as_deref()),
+        None => print_table(&client.list(None, None)?, false),
+        Some(Action::List { queue, job, json }) => {
+            let dead_letters = client.list(queue.as_deref(), job.as_deref())?;
+            if *json {
+                return print(&json!({ "deadLetters": dead_letters }));
+            }
+            print_table(&dead_letters, queue.is_some() || job.is_some())
+        }
         Some(Action::Show { dead_letter }) => print(&client.show(dead_letter)?),
-        Some(Action::Replay { job: Some(job), .. }) => {
-            println!("{}", client.replay_job(job)?.describe());
+        Some(Action::Replay { job: Some(job), reason, .. }) => {
+            println!("{}", client.replay_job(job, reason.as_deref())?.describe());
             Ok(())
         }
-        Some(Action::Replay { dead_letters, job: None }) => {
-            each(dead_letters, |dead_letter| Ok(client.replay(dead_letter)?.describe()))
+        Some(Action::Replay { dead_letters, job: None, reason }) => {
+            each(dead_letters, |dead_letter| Ok(client.replay(dead_letter, reason.as_deref())?.describe()))
         }
-        Some(Action::Discard { dead_letters }) => each(dead_letters, |dead_letter| {
-            client.discard(dead_letter)?;
+        Some(Action::Discard { dead_letters, reason }) => each(dead_letters, |dead_letter| {
+            client.discard(dead_letter, reason.as_deref())?;
             Ok(format!("{dead_letter}: discarded; the next sweep removes it from its queue"))
         }),
     }
 }
 
-fn list(client: &Client, queue: Option<&str>, job: Option<&str>) -> Result<()> {
-    let dead_letters = client.list(queue, job)?;
+fn print_table(dead_letters: &[Value], is_filtered: bool) -> Result<()> {
     if dead_letters.is_empty() {
-        println!("There are no open dead letters{}.", if queue.or(job).is_some() { " that match" } else { "" });
+        println!("There are no open dead letters{}.", if is_filtered { " that match" } else { "" });
         return Ok(());
     }
+    let dead_letters = dead_letters.iter().map(DeadLetter::deserialize).collect::<Result<Vec<_>, _>>()?;
     print!("{}", table::render(&dead_letters));
     println!(
         "\n{} open. Pass an id to `show`, `replay` or `discard`, or replay all of a job with `replay --job JOB`.",

@@ -18,14 +18,6 @@ pub(super) struct DeadLetter {
     pub(super) replay: String,
 }
 
-/// A page of the list.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct Page {
-    pub(super) dead_letters: Vec<DeadLetter>,
-    pub(super) next_cursor: Option<String>,
-}
-
 /// The response to a replay.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]

@@ -25,6 +25,8 @@ pub(crate) struct Facts {
     pub(crate) functions: Vec<Function>,
     /// Mappings of queues to functions.
     pub(crate) mappings: Option<Vec<Mapping>>,
+    /// Mappings of the stack's queues to functions that are not those of the stack.
+    pub(crate) foreign_readers: Option<Vec<Mapping>>,
     /// The account's quota of concurrent executions.
     pub(crate) quota: Option<u64>,
     /// Tables.
@@ -37,6 +39,8 @@ pub(crate) struct Facts {
     pub(crate) open_breakers: Vec<OpenBreaker>,
     /// The oldest unfinished jobs.
     pub(crate) jobs: UnfinishedJobs,
+    /// Webhooks that accept no events.
+    pub(crate) failing_webhooks: Vec<FailingWebhook>,
     /// Version of the API, or the reason why it did not answer.
     pub(crate) api: Option<Result<String, String>>,
     /// Queries that failed.
@@ -128,6 +132,8 @@ pub(crate) struct Queue {
     pub(crate) id: String,
     /// Name.
     pub(crate) name: String,
+    /// ARN.
+    pub(crate) arn: String,
     /// Messages that can be received.
     pub(crate) visible: u64,
     /// Messages that are being processed.
@@ -180,7 +186,7 @@ pub(crate) struct Function {
 pub(crate) struct Mapping {
     /// Id of the mapping.
     pub(crate) uuid: String,
-    /// Id of the function in the template.
+    /// Id of the function in the template; the name of a function that is not one of the stack.
     pub(crate) function: String,
     /// Name of the queue.
     pub(crate) queue: String,
@@ -203,6 +209,8 @@ pub(crate) struct Table {
     pub(crate) expires: Option<bool>,
     /// True if the table can be restored to a point in time.
     pub(crate) has_backups: Option<bool>,
+    /// Number of requests that were throttled in the last minutes.
+    pub(crate) throttled: Option<u64>,
 }
 
 /// A rule of the bucket.
@@ -264,6 +272,15 @@ pub(crate) struct UnfinishedJob {
     pub(crate) waits_since: Timestamp,
     /// Time at which it is stopped.
     pub(crate) deadline_at: Timestamp,
+}
+
+/// A webhook whose last attempts have failed.
+#[derive(Clone, Debug)]
+pub(crate) struct FailingWebhook {
+    /// Id.
+    pub(crate) id: String,
+    /// Time of the first failed attempt since the last accepted event.
+    pub(crate) since: Timestamp,
 }
 
 /// A query that failed, or that the emulator does not support.

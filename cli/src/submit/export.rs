@@ -9,10 +9,10 @@ use anyhow::{Context, Result, bail};
 use serde_json::{Map, Value, json};
 use ureq::Body;
 
-use super::download;
 use super::import::SharedOptions;
 use super::options::object;
 use super::wait::{WaitOptions, conclude};
+use super::{download, upload};
 use crate::api::{Api, Job};
 use crate::connection::ConnectionOptions;
 use crate::exit::{CommandError, Exit, JOB_CODES};
@@ -69,7 +69,7 @@ impl ExportOptions {
         }
         let mut request = json!({ "jobType": "export", "source": source, "results": self.results()? });
         self.shared.add_to(&mut request);
-        let Some(ended) = self.wait.follow(&api, &api.create(&request)?)? else { return Ok(Exit::Success) };
+        let Some(ended) = self.wait.follow(&api, &upload::create(&api, &request)?)? else { return Ok(Exit::Success) };
         // The records are on standard output.
         let exit = if is_piped { conclude(&ended) } else { self.wait.watch.report(&ended)? };
         // The file of an export that was stopped has only some of the records.

@@ -85,6 +85,9 @@ pub(super) struct SharedOptions {
     /// Metadata of the job, such as source=crm; repeatable
     #[arg(long, value_name = "NAME=VALUE", value_parser = pair)]
     metadata: Vec<(String, String)>,
+    /// Maximum cost of a run in US dollars, such as 0.25; the job stops before it is exceeded
+    #[arg(long, value_name = "DOLLARS", value_parser = super::options::dollars)]
+    max_cost: Option<f64>,
     /// Time limit of the job, such as 90, 15m or 2h, after which it is stopped
     #[arg(long, value_name = "TIME", value_parser = super::options::duration)]
     time_limit: Option<Duration>,
@@ -121,6 +124,9 @@ impl SharedOptions {
         if !self.metadata.is_empty() {
             request["metadata"] =
                 self.metadata.iter().map(|(name, value)| (name.clone(), Value::from(value.as_str()))).collect();
+        }
+        if let Some(dollars) = self.max_cost {
+            request["maxCost"] = dollars.into();
         }
         if let Some(limit) = self.time_limit {
             request["timeoutSeconds"] = limit.as_secs().into();

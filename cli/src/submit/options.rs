@@ -55,9 +55,23 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     number.checked_mul(seconds).map(Duration::from_secs).ok_or_else(|| "it is too long".to_owned())
 }
 
+/// Reads a positive amount of dollars. For clap. JSON has no other numbers: `nan` would be no maximum at all.
+pub(crate) fn dollars(text: &str) -> Result<f64, String> {
+    let amount = text.parse().ok().filter(|amount: &f64| amount.is_finite() && *amount > 0.0);
+    amount.ok_or_else(|| "write it as a positive number of dollars, such as 0.25".to_owned())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_amount_is_a_positive_number() {
+        assert_eq!((dollars("0.25"), dollars("1e-3"), dollars("3")), (Ok(0.25), Ok(0.001), Ok(3.0)));
+        for text in ["nan", "inf", "-inf", "infinity", "0", "-0.25", "", "1e999", "$1", "0,25"] {
+            assert!(dollars(text).is_err(), "{text}");
+        }
+    }
 
     #[test]
     fn durations_and_pairs_are_read() {

@@ -51,7 +51,7 @@ impl RunOptions {
         let api = self.connection.api(None)?;
         let request = self.request()?;
         let url = match &self.file {
-            None => api.create(&request)?,
+            None => upload::create(&api, &request)?,
             Some(file) => {
                 let file = upload::open(file, self.reading.name(), "standard-input.jsonl")?;
                 upload::create_job(&api, &file, &request)?

@@ -42,8 +42,26 @@ pub(crate) fn create_job(api: &Api, file: &LocalFile, request: &Value) -> Result
     upload_for(api, file, |id| {
         let mut request = request.clone();
         request["fileGuid"] = id.into();
-        api.create(&request)
+        create(api, &request)
     })
+}
+
+/// Creates a job of this request, and prints the estimate of its cost, or that there is none. Returns the URL to poll.
+pub(crate) fn create(api: &Api, request: &Value) -> Result<String> {
+    let (url, estimate) = api.create_estimated(request)?;
+    match estimate {
+        Some(dollars) => eprintln!("  The job will cost about ${dollars:.6}"),
+        None if has_items(request) => {
+            eprintln!("  The cost of the job is not estimated, because the number of its items is not known");
+        }
+        None => {}
+    }
+    Ok(url)
+}
+
+/// Returns true if the job of this request has items. One without is a single item.
+fn has_items(request: &Value) -> bool {
+    ["fileGuid", "items", "source"].iter().any(|member| request.get(member).is_some())
 }
 
 /// Uploads the file, and creates a job or retry with it by `create`. The upload of an earlier command is used if it still

@@ -84,6 +84,9 @@ pub(crate) fn conclude(ended: &EndedJob) -> Exit {
     for issue in document["issues"].as_array().into_iter().flatten() {
         eprintln!("  note: {}", printable(issue["message"].as_str().unwrap_or_default()));
     }
+    if let Some(dollars) = document["cost"]["total"].as_f64() {
+        eprintln!("  The job has cost about ${dollars:.6}");
+    }
     match job.status.as_str() {
         "failed" => {
             let message = document["error"]["message"].as_str().unwrap_or("no reason is known");

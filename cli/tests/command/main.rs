@@ -4,6 +4,7 @@
 
 mod account;
 mod cleanup;
+mod dead_letters;
 mod jobs;
 mod load;
 mod server;

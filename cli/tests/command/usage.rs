@@ -27,8 +27,10 @@ fn an_error_names_what_is_missing_and_the_fix() {
     let (missing, empty) = (import("people.csv"), import("-"));
     let no_deployment =
         "there is no deployment: sign in with `longshore login --api-url URL`, or set LONGSHORE_API_URL";
-    let rows: [(&[&str], i32, &str); 18] = [
+    let rows: [(&[&str], i32, &str); 20] = [
         (&["dead-letters"], 2, no_deployment),
+        (&["operations", "jobs"], 2, no_deployment),
+        (&["operations", "retry", "--type", "t", "--code", "c"], 2, "--reason <TEXT>"),
         (&["jobs", "list", "--token", "t"], 2, no_deployment),
         (&["jobs", "list", "--profile", "p"], 2, "there is no profile p: create it with `longshore login --profile p"),
         (&["jobs", "list", "--api-url", "http://127.0.0.1:9"], 1, "http://127.0.0.1:9 does not answer"),

@@ -109,6 +109,18 @@ fn a_function_error_is_explained() {
     }
 }
 
+/// The exit code is all that a script sees.
+#[test]
+fn a_function_that_fails_at_every_call_has_exit_code_1_and_gets_no_items() {
+    let raises = error("RuntimeError", "a bad deployment of the handler");
+    let garbage = (200, "x-a: b", r#"{"status":"done"}"#.to_owned());
+    for invoked in [raises, garbage] {
+        let checked = check(move |_, _| invoked.clone());
+        assert_eq!((checked.code, &checked.document["verdict"]), (Some(1), &"failed".into()), "{:#}", checked.document);
+        assert!(checked.skipped().contains(&"one_item"), "{:#}", checked.document);
+    }
+}
+
 #[test]
 fn throttling_is_busy_and_called_again() {
     let calls = AtomicU32::new(0);

@@ -35,6 +35,19 @@ fn wrong_usage_has_exit_code_2_and_a_fix() {
 }
 
 #[test]
+fn help_and_guide_have_the_exit_codes() {
+    let help = String::from_utf8(longshore(&["--help"]).stdout).unwrap();
+    let guide = include_str!("../../../docs/guides/command-line.md");
+    let (_, guide) = guide.split_once("| code of `types check` | meaning |").unwrap();
+    for (code, words) in
+        [(0, "no check failed"), (1, "a check failed"), (2, "wrong usage"), (3, "the handler cannot be reached")]
+    {
+        assert!(help.contains(&format!("{code} {words}")), "{help}");
+        assert!(guide.contains(&format!("| {code} | {words}")), "{guide}");
+    }
+}
+
+#[test]
 fn a_secret_that_is_none_is_wrong_usage_and_is_not_shown() {
     let mut longshore = Command::new(env!("CARGO_BIN_EXE_longshore"));
     longshore.args(["types", "check", "https://a.example/"]).env("LONGSHORE_HANDLER_SECRET", "hunter2");

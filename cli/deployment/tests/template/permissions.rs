@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 use deployment::roles::{Function, functions};
 use deployment::template::Template;
 
-use super::port_calls::{CALLS, Need, SEND_HANDLER};
+use super::port_calls::{CALLS, FIND_OF_DAY, Need, SEND_HANDLER};
 use super::{TEMPLATE, reach};
 
 /// Files that declare ports.
-const PORTS: [&str; 18] = [
+const PORTS: [&str; 21] = [
     "shared/domain/src/ports/jobs.rs",
     "shared/domain/src/ports/transitions.rs",
     "shared/domain/src/ports/ledger.rs",
@@ -19,6 +19,7 @@ const PORTS: [&str; 18] = [
     "shared/domain/src/ports/concurrency.rs",
     "shared/domain/src/ports/handler_states.rs",
     "shared/domain/src/ports/presets.rs",
+    "shared/domain/src/ports/pauses.rs",
     "shared/domain/src/ports/job_types.rs",
     "shared/domain/src/ports/sweeps.rs",
     "shared/domain/src/ports/records.rs",
@@ -28,16 +29,20 @@ const PORTS: [&str; 18] = [
     "shared/domain/src/ports/limits.rs",
     "shared/domain/src/ports/events.rs",
     "shared/domain/src/ports/webhooks.rs",
+    "shared/domain/src/ports/operator_log.rs",
+    "shared/domain/src/ports/queue_statistics.rs",
 ];
 
 /// Methods without a row: those of values that a port returns, which the row of the port's own method covers; and
 /// `hide`, which every queue function calls on its source queue. The flow tests check that permission.
 const WITHOUT_ROW: [&str; 3] = ["next", "finish", "hide"];
 
-/// Returns true if the function never sends to this queue: a worker sends the chunks of its own queues.
+/// Returns true if the function never needs this: a worker sends the chunks of its own queues, and only operators list
+/// the jobs of all tenants.
 fn never_needs(function: &Function, need: &Need) -> bool {
     let is_chunk_queue = need.0 == SEND_HANDLER.0 && need.1.ends_with("ChunkQueue");
     match function.id.as_str() {
+        id if *need == FIND_OF_DAY => id != "Operations",
         "ProcessItem" => *need == SEND_HANDLER,
         "CallHandler" => is_chunk_queue && *need != SEND_HANDLER,
         _ => false,
@@ -108,13 +113,54 @@ fn only_the_functions_that_sign_or_show_secrets_can_read_the_root_secret() {
     assert_eq!(readers_of_secrets(&with_another), [&expected[..], &["Sweep"]].concat());
 }
 
+/// The log of operators: functions that may do anything with it, and what they may do.
+fn permissions_on_the_log(template: &str) -> Vec<(String, String)> {
+    let functions = functions(&Template::parse(template).unwrap()).unwrap();
+    let on_log = |function: &Function| {
+        let statements = function.statements.iter();
+        let statements = statements.filter(|statement| statement.resources.iter().any(|name| is_log(name)));
+        let actions = statements.flat_map(|statement| statement.actions.iter());
+        let names: Vec<_> = actions.filter(|action| action.starts_with("dynamodb:")).cloned().collect();
+        names.into_iter().map(|action| (function.id.clone(), action)).collect::<Vec<_>>()
+    };
+    functions.values().flat_map(on_log).collect()
+}
+
+fn is_log(resource: &str) -> bool {
+    resource == "*" || resource.starts_with("OperatorLogTable")
+}
+
+#[test]
+fn no_function_can_change_or_delete_an_entry_of_the_operators_log() {
+    let entry = |action: &str| ("Operations".to_owned(), format!("dynamodb:{action}"));
+    assert_eq!(permissions_on_the_log(TEMPLATE), [entry("PutItem"), entry("Query")]);
+    let wider = TEMPLATE.replace(
+        "Action: [dynamodb:PutItem, dynamodb:Query]",
+        "Action: [dynamodb:PutItem, dynamodb:Query, dynamodb:UpdateItem]",
+    );
+    assert!(permissions_on_the_log(&wider).contains(&entry("UpdateItem")));
+}
+
 #[test]
 fn a_removed_permission_is_reported() {
     let rows = [
         (
             "'dynamodb:LeadingKeys': ['UPLOAD#*']",
             "'dynamodb:LeadingKeys': ['OTHER#*']",
-            "DeadLetters: reopen needs dynamodb:PutItem",
+            "Operations: reopen needs dynamodb:PutItem",
+        ),
+        (
+            "'dynamodb:LeadingKeys': ['PAUSES']",
+            "'dynamodb:LeadingKeys': ['OTHER#*']",
+            "Operations: end_pause needs dynamodb:DeleteItem",
+        ),
+        ("'${JobsTable.Arn}/index/day'", "'${JobsTable.Arn}/index/due'", "Operations: jobs needs dynamodb:Query"),
+        ("Action: [dynamodb:PutItem, dynamodb:Query]", "Action: dynamodb:Query", "Operations: append needs"),
+        ("Action: cloudwatch:GetMetricData", "Action: cloudwatch:ListMetrics", "Operations: oldest_ages needs"),
+        (
+            "                  - !GetAtt WebhookDeadLetters.Arn\n",
+            "",
+            "Operations: message_counts needs sqs:GetQueueAttributes on WebhookDeadLetters",
         ),
         (
             "'dynamodb:LeadingKeys': ['JOBTYPES', 'WEBHOOKS#*', 'SCHEDULES#*']",

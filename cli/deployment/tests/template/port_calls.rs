@@ -12,7 +12,11 @@ const READ_JOB: Need = ("dynamodb:GetItem", "JobsTable", Some("JOB#"));
 const READ_UPLOAD: Need = ("dynamodb:GetItem", "JobsTable", Some("UPLOAD#"));
 const READ_TYPE: Need = ("dynamodb:GetItem", "JobsTable", Some("JOBTYPES"));
 const READ_PRESET: Need = ("dynamodb:GetItem", "JobsTable", Some("PRESETS#"));
+const FIND_COSTS: Need = ("dynamodb:Query", "JobsTable", Some("COSTS#"));
 const COUNT_CALL: Need = ("dynamodb:UpdateItem", "JobsTable", Some("TENANT#"));
+const FIND_PAUSES: Need = ("dynamodb:Query", "JobsTable", Some("PAUSES"));
+const UPDATE_PAUSE: Need = ("dynamodb:UpdateItem", "JobsTable", Some("PAUSES"));
+const DELETE_PAUSE: Need = ("dynamodb:DeleteItem", "JobsTable", Some("PAUSES"));
 const READ_MANY: Need = ("dynamodb:BatchGetItem", "JobsTable", None);
 const FIND: Need = ("dynamodb:Query", "JobsTable", None);
 const UPDATE: Need = ("dynamodb:UpdateItem", "JobsTable", None);
@@ -43,6 +47,10 @@ const FIND_DUE: Need = ("dynamodb:Query", "JobsTable/index/due", None);
 const DELETE_MANY: Need = ("dynamodb:BatchWriteItem", "JobsTable", None);
 const FIND_UNFINISHED: Need = ("dynamodb:Query", "JobsTable/index/unfinished", None);
 const FIND_OF_TENANT: Need = ("dynamodb:Query", "JobsTable/index/tenant", None);
+/// Only lists for operators read this index.
+pub(super) const FIND_OF_DAY: Need = ("dynamodb:Query", "JobsTable/index/day", None);
+const PUT_ENTRY: Need = ("dynamodb:PutItem", "OperatorLogTable", None);
+const FIND_ENTRIES: Need = ("dynamodb:Query", "OperatorLogTable", None);
 const FIND_RECORDS: Need = ("dynamodb:Query", "RecordsTable", None);
 const FIND_DATASET: Need = ("dynamodb:GetItem", "RecordsTable", Some("DATASETS#"));
 const READ_RECORD: Need = ("dynamodb:GetItem", "RecordsTable", None);
@@ -75,6 +83,22 @@ const DEPTH_LOW: Need = ("sqs:GetQueueAttributes", "LowChunkQueue", None);
 const DEPTH_HANDLER: Need = ("sqs:GetQueueAttributes", "HandlerChunkQueue", None);
 const DEPTH_WEBHOOKS: Need = ("sqs:GetQueueAttributes", "WebhookQueue", None);
 
+/// The numbers of messages of all queues.
+const COUNTS: &[Need] = &[
+    ("sqs:GetQueueAttributes", "CreateJobQueue", None),
+    ("sqs:GetQueueAttributes", "PrepareQueue", None),
+    DEPTH_HIGH,
+    DEPTH,
+    DEPTH_LOW,
+    DEPTH_HANDLER,
+    ("sqs:GetQueueAttributes", "CompleteJobQueue", None),
+    DEPTH_WEBHOOKS,
+    ("sqs:GetQueueAttributes", "CreateJobDeadLetters", None),
+    ("sqs:GetQueueAttributes", "ChunkDeadLetters", None),
+    ("sqs:GetQueueAttributes", "CompleteJobDeadLetters", None),
+    ("sqs:GetQueueAttributes", "WebhookDeadLetters", None),
+];
+
 /// The receivers in the code (`store.job(…)`), the method, and the actions that it needs.
 pub(super) const CALLS: &[(&[&str], &str, &[Need])] = &[
     (STORES, "create_upload", &[PUT, UPDATE, READ]),
@@ -86,12 +110,13 @@ pub(super) const CALLS: &[(&[&str], &str, &[Need])] = &[
     (STORES, "job_created_before", &[READ]),
     (STORES, "job", &[READ_JOB]),
     (STORES, "definition", &[READ_JOB]),
-    (STORES, "jobs", &[FIND_OF_TENANT, READ_MANY]),
+    (STORES, "jobs", &[FIND_OF_TENANT, FIND_OF_DAY, READ_MANY]),
     (STORES, "unfinished", &[FIND_UNFINISHED]),
     (STORES, "due_jobs", &[FIND_DUE]),
     (STORES, "enqueue", &[UPDATE]),
     (STORES, "count_call", &[COUNT_CALL]),
     (STORES, "active_jobs", &[READ, READ_MANY, UPDATE]),
+    (STORES, "month_costs", &[FIND_COSTS]),
     (STORES, "begin", &[UPDATE]),
     (STORES, "record_outage", &[UPDATE]),
     (STORES, "put_columns", &[UPDATE]),
@@ -99,12 +124,13 @@ pub(super) const CALLS: &[(&[&str], &str, &[Need])] = &[
     (STORES, "record_preparation", &[UPDATE_JOB]),
     (STORES, "end_preparation", &[UPDATE_JOB]),
     (STORES, "end_split", &[UPDATE]),
+    (STORES, "split_held", &[UPDATE_JOB]),
     (STORES, "stop", &[UPDATE_JOB]),
     (STORES, "stop_if_unchanged", &[UPDATE]),
     (STORES, "delete", &[UPDATE]),
     (STORES, "delete_if_unchanged", &[UPDATE]),
     (STORES, "checkpoint", &[UPDATE]),
-    (STORES, "finish", &[UPDATE]),
+    (STORES, "finish", &[UPDATE, READ_JOB]),
     (STORES, "reopen", &[UPDATE, PUT_USE, READ, READ_MANY]),
     (STORES, "count_resend", &[UPDATE]),
     (STORES, "move_events", &[PUT_EVENT, PUT_DELIVERY, UPDATE]),
@@ -133,6 +159,7 @@ pub(super) const CALLS: &[(&[&str], &str, &[Need])] = &[
     (STORES, "manifest", &[READ]),
     (STORES, "close", &[UPDATE]),
     (STORES, "chunk_woken", &[UPDATE]),
+    (STORES, "chunk_held", &[UPDATE_JOB]),
     (STORES, "count_group_resend", &[UPDATE]),
     (STORES, "release_upload", &[DELETE, FIND]),
     (STORES, "remove", &[FIND, DELETE, DELETE_MANY]),
@@ -148,6 +175,10 @@ pub(super) const CALLS: &[(&[&str], &str, &[Need])] = &[
     (STORES, "reserve_items", &[UPDATE]),
     (STORES, "put_preset", &[UPDATE]),
     (STORES, "presets", &[READ_PRESET]),
+    (STORES, "pauses", &[FIND_PAUSES]),
+    (STORES, "recent_pauses", &[FIND_PAUSES]),
+    (STORES, "put_pause", &[UPDATE_PAUSE]),
+    (STORES, "end_pause", &[DELETE_PAUSE]),
     (STORES, "job_type", &[READ_TYPE]),
     (STORES, "job_types", &[FIND]),
     (STORES, "put_candidate", &[PUT, UPDATE, READ]),
@@ -163,6 +194,9 @@ pub(super) const CALLS: &[(&[&str], &str, &[Need])] = &[
     (STORES, "body", &[READ]),
     (STORES, "dead_letters", &[FIND]),
     (STORES, "resolve", &[UPDATE]),
+    (&["log"], "append", &[PUT_ENTRY]),
+    (&["log"], "append_result", &[PUT_ENTRY]),
+    (&["log"], "logged_actions", &[FIND_ENTRIES]),
     (&["records"], "put", &[INSERT_RECORD, UPDATE_RECORD, DELETE_BY_STATEMENT, PUT_DATASET]),
     (&["records"], "list", &[FIND_RECORDS]),
     (&["records"], "delete", &[DELETE_RECORD]),
@@ -183,6 +217,8 @@ pub(super) const CALLS: &[(&[&str], &str, &[Need])] = &[
     (QUEUES, "webhooks", &[DEPTH_WEBHOOKS]),
     (QUEUES, "redrive_to_source", &[SEND_CREATE, SEND_HIGH, SEND_CHUNK, SEND_LOW, SEND_HANDLER, SEND_COMPLETE]),
     (&["pings"], "send_ping", &[SEND_HANDLER]),
+    (&["statistics"], "message_counts", COUNTS),
+    (&["statistics"], "oldest_ages", &[("cloudwatch:GetMetricData", "*", None)]),
     (QUEUES, "creates", &[("sqs:ReceiveMessage", "CreateJobDeadLetters", None)]),
     (QUEUES, "receive", &[("sqs:ReceiveMessage", "ChunkDeadLetters", None)]),
     (QUEUES, "make_visible", &[("sqs:ChangeMessageVisibility", "ChunkDeadLetters", None)]),

@@ -24,6 +24,7 @@ const SHARED: [(&str, &[&str]); 13] = [
             "chunk/ending.rs",
             "chunk/items.rs",
             "chunk/limiter.rs",
+            "chunk/limits.rs",
             "chunk/work.rs",
             "chunk/worker.rs",
             "events",
@@ -42,16 +43,23 @@ const SHARED: [(&str, &[&str]); 13] = [
         &[
             "header",
             "job_request",
+            "job_retry.rs",
             "chunk/ending.rs",
+            "chunk/pause_cache.rs",
             "events/document.rs",
             "ports.rs",
+            "remote/waiting.rs",
+            "stored_report.rs",
             "webhooks/messages.rs",
             "../schedules/src/fire.rs",
         ],
     ),
     ("prepare", &["header", "chunk/ending.rs"]),
     ("deliver", &["webhooks", "events/document.rs"]),
-    ("dead-letters", &["ports.rs"]),
+    (
+        "operations",
+        &["job_request/known_types.rs", "job_retry.rs", "ports.rs", "remote/waiting.rs", "stored_report.rs"],
+    ),
     ("image-handler", &[]),
     ("inspect", &["header", "inspection", "job_request"]),
     ("upload", &[]),
@@ -90,7 +98,7 @@ fn function_code(function: &str) -> &'static str {
 
 fn read(function: &str, parts: &[&str]) -> String {
     let own = code(&root().join("functions").join(function).join("src"));
-    for module in ["chunk", "events", "header", "inspection", "job_request", "webhooks"] {
+    for module in ["chunk", "events", "header", "inspection", "job_request", "job_retry", "stored_report", "webhooks"] {
         let has_row = parts.iter().any(|part| part.starts_with(module));
         assert!(
             has_row || !own.contains(&format!("longshore::{module}")),

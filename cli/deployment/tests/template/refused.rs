@@ -45,6 +45,13 @@ fn every_kind_of_constraint_is_checked() {
 }
 
 #[test]
+fn read_only_operators_are_not_the_operators() {
+    let found = errors("OperatorGroup=staff ReadOnlyOperatorGroup=staff", Parameters::new());
+    assert!(found.len() == 1 && found[0].starts_with("rule ReadOnlyOperatorsAreOthers"), "{found:?}");
+    assert_eq!(errors("OperatorGroup=staff ReadOnlyOperatorGroup=auditors", Parameters::new()), [""; 0]);
+}
+
+#[test]
 fn an_unknown_environment_causes_no_further_errors() {
     let expected = "--parameter-overrides: Environment: \"smal\" is not allowed; use one of production, small, local";
     assert_eq!(errors("Environment=smal", Parameters::new()), [expected]);

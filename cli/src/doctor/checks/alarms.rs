@@ -59,6 +59,7 @@ fn log_of(alarm: &str) -> Log<'_> {
         "ApiErrorsAlarm" => Log::Api,
         "CircuitBreakerAlarm" => Log::Warnings("CallHandler"),
         "OldestWaitingJobAlarm" => Log::Errors("CreateJob"),
+        "LostChunksAlarm" => Log::Errors("ProcessItem"),
         "ServerErrorsAlarm" => Log::Errors("JobsApi"),
         "SweepSilentAlarm" | "SweepFailuresAlarm" => Log::Errors("Sweep"),
         _ => alarm.strip_suffix("ErrorsAlarm").map_or(Log::Api, Log::Errors),

@@ -20,6 +20,8 @@ pub(super) enum Code {
     QueueChanged,
     /// A queue is not read.
     MappingDisabled,
+    /// A function of others reads a queue.
+    QueueShared,
     /// A function cannot be invoked, or runs older code.
     FunctionNotReady,
     /// A function has a reserved concurrency.
@@ -30,6 +32,8 @@ pub(super) enum Code {
     QuotaTooLow,
     /// A table or an index cannot be used.
     TableNotActive,
+    /// A table refuses requests.
+    TableThrottled,
     /// A table keeps expired items.
     TtlDisabled,
     /// A table cannot be restored to a point in time.
@@ -42,6 +46,8 @@ pub(super) enum Code {
     ScheduleDisabled,
     /// Jobs wait too long for their split.
     JobsNotStarted,
+    /// Webhooks accept no events.
+    WebhookFailing,
     /// Jobs are past their time limit.
     JobsOverdue,
 }
@@ -49,7 +55,7 @@ pub(super) enum Code {
 impl Code {
     /// Every code.
     #[cfg(test)]
-    pub(super) const ALL: [Self; 20] = [
+    pub(super) const ALL: [Self; 23] = [
         Self::StackFailed,
         Self::StackUpdating,
         Self::ApiUnreachable,
@@ -58,17 +64,20 @@ impl Code {
         Self::QueueFull,
         Self::QueueChanged,
         Self::MappingDisabled,
+        Self::QueueShared,
         Self::FunctionNotReady,
         Self::FunctionReserved,
         Self::FunctionChanged,
         Self::QuotaTooLow,
         Self::TableNotActive,
+        Self::TableThrottled,
         Self::TtlDisabled,
         Self::BackupsDisabled,
         Self::CorsMissing,
         Self::OriginsIgnored,
         Self::ScheduleDisabled,
         Self::JobsNotStarted,
+        Self::WebhookFailing,
         Self::JobsOverdue,
     ];
 
@@ -83,17 +92,20 @@ impl Code {
             Self::QueueFull => "queue_full",
             Self::QueueChanged => "queue_changed",
             Self::MappingDisabled => "mapping_disabled",
+            Self::QueueShared => "queue_shared",
             Self::FunctionNotReady => "function_not_ready",
             Self::FunctionReserved => "function_reserved",
             Self::FunctionChanged => "function_changed",
             Self::QuotaTooLow => "quota_too_low",
             Self::TableNotActive => "table_not_active",
+            Self::TableThrottled => "table_throttled",
             Self::TtlDisabled => "ttl_disabled",
             Self::BackupsDisabled => "backups_disabled",
             Self::CorsMissing => "cors_missing",
             Self::OriginsIgnored => "origins_ignored",
             Self::ScheduleDisabled => "schedule_disabled",
             Self::JobsNotStarted => "jobs_not_started",
+            Self::WebhookFailing => "webhook_failing",
             Self::JobsOverdue => "jobs_overdue",
         }
     }

@@ -2,14 +2,14 @@
 
 use deployment::finding::{Finding, Severity};
 
-use super::{alarms, functions, jobs, queues, stack, storage};
+use super::{alarms, functions, jobs, queues, stack, storage, webhooks};
 use crate::doctor::facts::Facts;
 use crate::doctor::runbook;
 
 /// Runs all checks. Errors come first; the order is otherwise that of the checks.
 pub(in crate::doctor) fn diagnose(facts: &Facts) -> Vec<Finding> {
-    let checks: [fn(&Facts) -> Vec<Finding>; 6] =
-        [stack::check, alarms::check, jobs::check, queues::check, functions::check, storage::check];
+    let checks: [fn(&Facts) -> Vec<Finding>; 7] =
+        [stack::check, alarms::check, jobs::check, queues::check, functions::check, storage::check, webhooks::check];
     let mut found: Vec<_> = checks.into_iter().flat_map(|check| check(facts)).map(with_section).collect();
     found.sort_by_key(|finding| finding.severity != Severity::Error);
     found

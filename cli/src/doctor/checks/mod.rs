@@ -5,10 +5,11 @@
 //! | `diagnosis` | all checks, in the order of the report |
 //! | `stack` | the stack's status, the API, versions |
 //! | `alarms` | alarms, their logs and their receivers |
-//! | `queues` | dead letters, old messages, full queues, mappings |
+//! | `queues` | dead letters, old messages, full queues, mappings, other readers |
 //! | `functions` | states, reserved concurrency, changes beside a deployment, the account's quota |
 //! | `storage` | tables, and the bucket's rules for pages |
 //! | `jobs` | the sweeper's schedule, open circuit breakers, jobs that do not start or end |
+//! | `webhooks` | webhooks that accept no events |
 //! | `code` | the codes of what only `doctor` finds |
 //! | `consumers` | queues and their functions |
 
@@ -23,5 +24,6 @@ mod stack;
 mod storage;
 #[cfg(test)]
 pub(super) mod tests;
+mod webhooks;
 
 pub(super) use diagnosis::diagnose;

@@ -27,6 +27,7 @@ pub(super) fn check(facts: &Facts) -> Vec<Finding> {
     if let Some(mappings) = &facts.mappings {
         found.extend(facts.queues.iter().filter_map(|queue| mapping(facts, queue, mappings)));
     }
+    found.extend(facts.foreign_readers.iter().flatten().filter_map(|reader| foreign_reader(facts, reader)));
     found
 }
 
@@ -106,6 +107,17 @@ fn mapping(facts: &Facts, queue: &Queue, mappings: &[Mapping]) -> Option<Finding
     found(problem, facts.stack.aws(&enable))
 }
 
+/// Finds a function of others that receives messages of the stack. Lambda deletes what it receives.
+fn foreign_reader(facts: &Facts, reader: &Mapping) -> Option<Finding> {
+    if matches!(reader.state.as_str(), "Disabled" | "Disabling") {
+        return None;
+    }
+    let delete = facts.stack.aws(&format!("lambda delete-event-source-mapping --uuid {}", reader.uuid));
+    let problem = format!("the function {}, which is not one of the stack, reads it", reader.function);
+    let finding = Finding::error(&reader.queue, problem, delete).with_code(Code::QueueShared);
+    Some(finding.with_consequence("it deletes messages: chunks are lost, and fail if they are lost again and again"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::tests::{codes, healthy, template};
@@ -130,6 +142,24 @@ mod tests {
             since: None,
         }];
         assert!(check(&facts).is_empty());
+    }
+
+    #[test]
+    fn a_function_of_others_that_reads_a_queue_is_found() {
+        let with = |state: &str| {
+            let reader = Mapping {
+                uuid: "u-1".to_owned(),
+                function: "thief".to_owned(),
+                queue: "longshore-chunks".to_owned(),
+                state: state.to_owned(),
+                concurrency: None,
+            };
+            check(&Facts { foreign_readers: Some(vec![reader]), ..healthy() })
+        };
+        let found = with("Enabled");
+        assert_eq!(codes(&found), ["queue_shared"]);
+        assert_eq!(found[0].fix, "aws lambda delete-event-source-mapping --uuid u-1");
+        assert!(with("Disabled").is_empty());
     }
 
     #[test]

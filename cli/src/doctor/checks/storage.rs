@@ -1,6 +1,6 @@
 //! Tables, and the bucket's rules for pages.
 
-use deployment::finding::Finding;
+use deployment::finding::{Finding, counted};
 
 use super::code::Code;
 use crate::doctor::facts::{CorsRule, Facts, Table};
@@ -15,6 +15,7 @@ pub(super) fn check(facts: &Facts) -> Vec<Finding> {
         found.extend(status(facts, table));
         found.extend(expiry(facts, table));
         found.extend(backups(facts, table));
+        found.extend(throttled(facts, table));
     }
     found.extend(facts.cors.as_deref().and_then(|rules| cors(facts, rules)));
     found.extend(ignored_origins(facts));
@@ -50,6 +51,18 @@ fn backups(facts: &Facts, table: &Table) -> Option<Finding> {
         let finding = finding.with_code(Code::BackupsDisabled);
         finding.with_consequence("a mistake of an operator cannot be undone")
     })
+}
+
+/// Finds a table that refuses requests because there are too many of them for its capacity or for one of its
+/// partitions.
+fn throttled(facts: &Facts, table: &Table) -> Option<Finding> {
+    let requests = table.throttled.filter(|requests| *requests > 0)?;
+    let verb = if requests == 1 { "was" } else { "were" };
+    let problem = format!("{} {verb} throttled in the last minutes", counted(requests, "request"));
+    let limits = facts.stack.aws(&format!("dynamodb describe-table --table-name {}", table.name));
+    let fix = format!("wait; if it lasts, compare its limits: {limits}");
+    let finding = Finding::warning(&table.name, problem, fix).with_code(Code::TableThrottled);
+    Some(finding.with_consequence("the API answers 503 to some calls, and jobs take longer; nothing is lost"))
 }
 
 /// Finds origins whose pages cannot upload files.
@@ -110,6 +123,7 @@ mod tests {
         assert_eq!(codes(&with(|table| table.unusable_indexes.push("due".to_owned()))), ["table_not_active"]);
         assert_eq!(codes(&with(|table| table.expires = Some(false))), ["ttl_disabled"]);
         assert!(with(|table| table.expires = None).is_empty(), "not observed");
+        assert_eq!(codes(&with(|table| table.throttled = Some(1))), ["table_throttled"]);
         assert_eq!(codes(&with(|table| table.has_backups = Some(false))), ["backups_disabled"]);
     }
 

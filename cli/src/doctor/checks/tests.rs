@@ -37,12 +37,14 @@ pub(in crate::doctor) fn healthy() -> Facts {
         queues: queues(),
         functions: FUNCTIONS.map(function).into(),
         mappings: Some(CONSUMERS.map(mapping).into()),
+        foreign_readers: Some(Vec::new()),
         quota: Some(1_000),
         tables: vec![Table {
             name: "longshore-JobsTable".to_owned(),
             status: "ACTIVE".to_owned(),
             expires: Some(true),
             has_backups: Some(true),
+            throttled: Some(0),
             ..Table::default()
         }],
         cors: Some(vec![CorsRule {

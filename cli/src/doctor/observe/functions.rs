@@ -1,5 +1,7 @@
 //! Functions, mappings, and the account's quota of concurrent executions.
 
+use std::collections::BTreeSet;
+
 use anyhow::Result;
 use aws_sdk_lambda::Client;
 use aws_sdk_lambda::types::EventSourceMappingConfiguration;
@@ -8,7 +10,7 @@ use longshore_domain::timestamp::Timestamp;
 use super::observer::Observer;
 use crate::aws::inventory::Resource;
 use crate::aws::{failed, session};
-use crate::doctor::facts::{Function, Mapping};
+use crate::doctor::facts::{Function, Mapping, Queue};
 
 /// Resource type of a function.
 const FUNCTION: &str = "AWS::Lambda::Function";
@@ -42,6 +44,27 @@ impl Observer<'_> {
         })
     }
 
+    /// Reads the mappings of these queues to functions that are not those of the stack.
+    pub(super) fn foreign_readers(&mut self, queues: &[Queue]) -> Option<Vec<Mapping>> {
+        let (session, inventory) = (self.session, self.inventory);
+        let client = Client::new(session.config());
+        let own: BTreeSet<&str> = inventory.of_kind(FUNCTION).map(|resource| resource.name.as_str()).collect();
+        self.wait("the readers of the queues", async {
+            let mut mappings = Vec::new();
+            for queue in queues {
+                let list = client.list_event_source_mappings().event_source_arn(&queue.arn);
+                let mut pages = list.into_paginator().items().send();
+                while let Some(found) = pages.next().await.transpose().map_err(failed)? {
+                    let reader = name_of(found.function_arn().unwrap_or_default());
+                    if !own.contains(reader) {
+                        mappings.push(mapping(reader, &found));
+                    }
+                }
+            }
+            anyhow::Ok(mappings)
+        })
+    }
+
     /// Reads the account's quota of concurrent executions.
     pub(super) fn quota(&mut self) -> Option<u64> {
         let session = self.session;
@@ -64,6 +87,11 @@ async fn function(client: &Client, resource: &Resource) -> Result<Function> {
         modified_at: found.last_modified().and_then(time),
         deployed_at: resource.changed_at,
     })
+}
+
+/// Returns the name in the ARN of a function, which can end with a version or an alias.
+fn name_of(arn: &str) -> &str {
+    arn.split(':').nth(6).unwrap_or(arn)
 }
 
 /// Parses a time of Lambda, which has `+0000` for UTC.
@@ -93,6 +121,13 @@ mod tests {
     fn a_time_of_lambda_is_parsed() {
         assert_eq!(time("2023-11-14T22:13:20.123+0000"), Some(Timestamp(1_700_000_000_123)));
         assert_eq!(time("soon"), None);
+    }
+
+    #[test]
+    fn the_arn_of_a_function_has_its_name() {
+        for arn in ["arn:aws:lambda:r:0:function:thief", "arn:aws:lambda:r:0:function:thief:live", "thief"] {
+            assert_eq!(name_of(arn), "thief");
+        }
     }
 
     #[test]

@@ -48,7 +48,7 @@ impl Observer<'_> {
     }
 }
 
-fn store(config: &SdkConfig, table: String) -> DynamoStore {
+pub(super) fn store(config: &SdkConfig, table: String) -> DynamoStore {
     DynamoStore::new(Client::new(config), table)
 }
 

@@ -3,11 +3,12 @@
 //! | file | queries |
 //! | --- | --- |
 //! | `observer` | all of them, and the version of the API |
-//! | `monitoring` | alarms, ages of messages, schedules |
+//! | `monitoring` | alarms, ages of messages, throttled requests, schedules |
 //! | `queues` | attributes of the queues |
 //! | `functions` | functions, mappings, the account's quota |
 //! | `storage` | tables, and the bucket's rules for uploads from pages |
 //! | `jobs` | open circuit breakers, unfinished jobs |
+//! | `webhooks` | webhooks that accept no events |
 
 mod functions;
 mod jobs;
@@ -15,5 +16,6 @@ mod monitoring;
 mod observer;
 mod queues;
 mod storage;
+mod webhooks;
 
 pub(super) use observer::observe;

@@ -1,22 +1,26 @@
-//! Alarms, ages of messages, schedules.
+//! Alarms, ages of messages, throttled requests, schedules.
 
 use std::collections::BTreeMap;
 
 use anyhow::Result;
 use longshore_domain::timestamp::Timestamp;
+use longshore_signed_json::{CLOUDWATCH, EVENT_BRIDGE, Metric};
 use serde_json::{Value, json};
 
 use super::observer::Observer;
 use crate::aws::session::Session;
-use crate::aws::signed_json::{CLOUDWATCH, EVENT_BRIDGE};
 use crate::doctor::facts::{Alarm, Schedule};
 
 /// Maximum number of alarms of one call.
 /// <https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_DescribeAlarms.html>
 const ALARMS: usize = 100;
 
-/// Seconds in which the last value of a metric is looked for. SQS sends one each minute while a queue is active.
-const METRIC_SECONDS: i64 = 600;
+/// Seconds in which throttled requests are counted. DynamoDB sends their number each minute, up to two minutes late.
+const THROTTLE_SECONDS: i64 = 180;
+
+/// Metrics of DynamoDB with the number of throttled requests.
+/// <https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/metrics-dimensions.html>
+const THROTTLES: [&str; 2] = ["ReadThrottleEvents", "WriteThrottleEvents"];
 
 impl Observer<'_> {
     /// Reads the alarms of the stack.
@@ -38,7 +42,30 @@ impl Observer<'_> {
     /// Reads the age of the oldest message of each of these queues, in seconds.
     pub(super) fn ages(&mut self, queues: &[&str]) -> BTreeMap<String, u64> {
         let (session, now) = (self.session, self.now.seconds());
-        self.wait("the age of the oldest messages", ages(session, queues, now)).unwrap_or_default()
+        let ages = async { Ok(session.json().queue_ages(queues, now).await?) };
+        self.wait("the age of the oldest messages", ages).unwrap_or_default()
+    }
+
+    /// Reads how many requests of each of these tables were throttled in the last minutes.
+    pub(super) fn throttled(&mut self, tables: &[&str]) -> Option<BTreeMap<String, u64>> {
+        let (session, now) = (self.session, self.now.seconds());
+        let metric = |name| Metric {
+            namespace: "AWS/DynamoDB",
+            name,
+            dimension: "TableName",
+            statistic: "Sum",
+            since: now - THROTTLE_SECONDS,
+            until: now,
+        };
+        self.wait("throttled requests of the tables", async {
+            let mut throttled = BTreeMap::new();
+            for name in THROTTLES {
+                for (table, values) in session.json().metric_values(&metric(name), tables).await? {
+                    *throttled.entry(table).or_default() += values.iter().sum::<f64>() as u64;
+                }
+            }
+            anyhow::Ok(throttled)
+        })
     }
 
     /// Reads the schedules of the stack's functions.
@@ -68,37 +95,6 @@ fn read_alarm(alarm: &Value, ids: &BTreeMap<&str, &str>) -> Option<Alarm> {
     let id = ids.get(alarm["AlarmName"].as_str()?)?;
     let since = alarm["StateUpdatedTimestamp"].as_f64().map(|seconds| Timestamp((seconds * 1_000.0) as i64));
     Some(Alarm { id: (*id).to_owned(), state: text("StateValue"), reason: text("StateReason"), since })
-}
-
-/// Returns the last values of the metric, by queue. A queue without messages has none.
-async fn ages(session: &Session, queues: &[&str], now: i64) -> Result<BTreeMap<String, u64>> {
-    let query = |(number, queue): (usize, &&str)| {
-        let metric = json!({
-            "Namespace": "AWS/SQS",
-            "MetricName": "ApproximateAgeOfOldestMessage",
-            "Dimensions": [{ "Name": "QueueName", "Value": queue }],
-        });
-        json!({ "Id": id(number), "MetricStat": { "Metric": metric, "Period": 60, "Stat": "Maximum" } })
-    };
-    let queries: Vec<_> = queues.iter().enumerate().map(query).collect();
-    let request = json!({
-        "MetricDataQueries": queries,
-        "StartTime": now - METRIC_SECONDS,
-        "EndTime": now,
-        "ScanBy": "TimestampDescending",
-    });
-    let answer = session.read_json(&CLOUDWATCH, "GetMetricData", &request).await?;
-    let results = answer["MetricDataResults"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let age = |(number, queue): (usize, &&str)| {
-        let result = results.iter().find(|result| result["Id"] == id(number))?;
-        Some(((*queue).to_owned(), result["Values"][0].as_f64()? as u64))
-    };
-    Ok(queues.iter().enumerate().filter_map(age).collect())
-}
-
-/// Returns the id of a query: it begins with a lower-case character.
-fn id(number: usize) -> String {
-    format!("q{number}")
 }
 
 #[cfg(test)]

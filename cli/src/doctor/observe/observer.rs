@@ -31,9 +31,11 @@ pub(in crate::doctor) fn observe(target: &Target) -> Facts {
         parameters: inventory.parameters.clone(),
         api_url: inventory.outputs.get("ApiUrl").cloned(),
     };
+    let queues = observer.queues();
     Facts {
         alarms: observer.alarms(),
-        queues: observer.queues(),
+        foreign_readers: observer.foreign_readers(&queues),
+        queues,
         functions: observer.functions(),
         mappings: observer.mappings(),
         quota: observer.quota(),
@@ -42,6 +44,7 @@ pub(in crate::doctor) fn observe(target: &Target) -> Facts {
         schedules: observer.schedules(),
         open_breakers: observer.open_breakers(stack.parameter("ImageJobs") == "true"),
         jobs: observer.jobs(),
+        failing_webhooks: observer.failing_webhooks(),
         api: target.api_url().map(|url| version(&url).map_err(|error| format!("{error:#}"))),
         now: observer.now,
         skipped: observer.skipped,

@@ -12,11 +12,12 @@ use crate::doctor::facts::Queue;
 
 type Attributes = HashMap<QueueAttributeName, String>;
 
-const ATTRIBUTES: [QueueAttributeName; 4] = [
+const ATTRIBUTES: [QueueAttributeName; 5] = [
     QueueAttributeName::ApproximateNumberOfMessages,
     QueueAttributeName::ApproximateNumberOfMessagesNotVisible,
     QueueAttributeName::ApproximateNumberOfMessagesDelayed,
     QueueAttributeName::RedrivePolicy,
+    QueueAttributeName::QueueArn,
 ];
 
 impl Observer<'_> {
@@ -48,11 +49,12 @@ fn name_of(url: &str) -> &str {
 }
 
 fn read(id: &str, name: &str, attributes: &Attributes) -> Queue {
-    let [visible, in_flight, delayed, redrive] = ATTRIBUTES.map(|attribute| attributes.get(&attribute));
+    let [visible, in_flight, delayed, redrive, arn] = ATTRIBUTES.map(|attribute| attributes.get(&attribute));
     let count = |text: Option<&String>| text.and_then(|text| text.parse().ok()).unwrap_or_default();
     Queue {
         id: id.to_owned(),
         name: name.to_owned(),
+        arn: arn.cloned().unwrap_or_default(),
         visible: count(visible),
         in_flight: count(in_flight),
         delayed: count(delayed),
@@ -67,12 +69,14 @@ mod tests {
 
     #[test]
     fn a_queue_is_read_from_its_attributes() {
-        let [visible, in_flight, _, redrive] = ATTRIBUTES;
+        let [visible, in_flight, _, redrive, arn] = ATTRIBUTES;
         let policy = r#"{"deadLetterTargetArn":"arn","maxReceiveCount":10}"#;
-        let attributes = [(visible, "3"), (in_flight, "2"), (redrive, policy)];
+        let attributes =
+            [(visible, "3"), (in_flight, "2"), (redrive, policy), (arn, "arn:aws:sqs:r:0:longshore-chunks")];
         let attributes = attributes.map(|(name, value)| (name, value.to_owned())).into();
         let queue = read("ChunkQueue", name_of("http://127.0.0.1:4566/000000000000/longshore-chunks"), &attributes);
         assert_eq!((queue.name.as_str(), queue.messages()), ("longshore-chunks", 5));
         assert!(queue.has_dead_letter_queue && !queue.is_for_dead_letters());
+        assert!(queue.arn.ends_with(":longshore-chunks"));
     }
 }

@@ -24,7 +24,10 @@ impl Observer<'_> {
             found.has_backups = self.wait(&format!("the backups of {}", table.id), has_backups(&client, &table.name));
             tables.push(found);
         }
-        tables
+        let names: Vec<_> = tables.iter().map(|table| table.name.as_str()).collect();
+        let throttled = if names.is_empty() { None } else { self.throttled(&names) };
+        let of = |table: &Table| throttled.as_ref().map(|counts| counts.get(&table.name).copied().unwrap_or_default());
+        tables.iter().map(|table| Table { throttled: of(table), ..table.clone() }).collect()
     }
 
     /// Reads the bucket's rules for uploads from pages of other origins.
@@ -47,6 +50,7 @@ async fn describe(client: &Client, name: &str) -> Result<Table> {
         unusable_indexes: unusable.filter_map(|index| index.index_name()).map(str::to_owned).collect(),
         expires: None,
         has_backups: None,
+        throttled: None,
     })
 }
 
