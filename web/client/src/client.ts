@@ -4,6 +4,7 @@ import { conditional, json, versioned } from "./answers.js";
 import type { Inspection, Job, JobRequest, JobType, Output, Results, VersionedJob } from "./documents.js";
 import { type Access, type CallOptions, fetchWithBody, sender } from "./http.js";
 import type { ChangeOptions, Client, CreateOptions, PageOptions } from "./methods.js";
+import { operatorMethods } from "./operations.js";
 import { isKind, problemFrom } from "./problem.js";
 import { scheduleMethods } from "./schedules.js";
 import { watch } from "./watch.js";
@@ -148,6 +149,7 @@ export function createClient(access: Access): Client {
     listEvents: (options) => get("/api/events", options),
     ...webhookMethods(send, get),
     ...scheduleMethods(send, get),
+    ...operatorMethods(send, get),
     listDatasets: (options) => get("/api/datasets", options),
     deleteDataset: (dataset, { signal, idempotencyKey } = {}) =>
       json(

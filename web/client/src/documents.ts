@@ -6,9 +6,15 @@ type Schemas = components["schemas"];
 
 /** A job: status, exact counts, progress, links. */
 export type Job = Schemas["Job"] & {
-  /** The reason why the items of a registered job type wait; absent or `null` while they do not. */
+  /** The reason why the items wait; absent or `null` while they do not. */
   readonly waitingFor?: WaitingFor | null;
 };
+/** A cost in US dollars at list prices. */
+export type Cost = Schemas["Cost"];
+/** The parts of a cost in US dollars. */
+export type CostParts = Schemas["CostParts"];
+/** The estimated cost of one run without failures, and what is assumed for it. */
+export type CostEstimate = Schemas["CostEstimate"];
 /** A reason to wait, its beginning, and the time of the next try, if it is known. */
 export interface WaitingFor {
   readonly reason: WaitingReason;
@@ -22,7 +28,8 @@ export type WaitingReason =
   | "handler_failing"
   | "concurrency_limit"
   | "rate_limit"
-  | "backpressure";
+  | "backpressure"
+  | "paused";
 /** A job with the `ETag` of its response, for `ifMatch`; `null` if the response had none. */
 export type VersionedJob = Job & { readonly etag: string | null };
 export type JobRequest = Schemas["JobRequest"];
@@ -84,6 +91,35 @@ export type JobTypeTarget = Schemas["JobTypeTarget"];
 /** A registration that is to become active. */
 export type JobTypeCandidate = Schemas["JobTypeCandidate"];
 export type JobTypeStatus = Schemas["JobTypeStatus"];
+/** A job of any tenant, as operators see it: without rows, options and names of files. */
+export type OperatorJob = Schemas["OperatorJob"];
+export type OperatorJobs = Schemas["OperatorJobs"];
+/** The failed items of ended jobs with one job type and one code. */
+export type FailureGroup = Schemas["FailureGroup"];
+export type FailureGroups = Schemas["FailureGroups"];
+export type RetriesRequest = Schemas["RetriesRequest"];
+/** The retry of one job of a group. */
+export type JobRetry = Schemas["JobRetry"];
+export type Retries = Schemas["Retries"];
+export type OperatorQueue = Schemas["OperatorQueue"];
+export type OperatorQueues = Schemas["OperatorQueues"];
+/** A registered job type with its circuit breaker and its permits. */
+export type OperatorHandler = Schemas["OperatorHandler"];
+export type OperatorHandlers = Schemas["OperatorHandlers"];
+export type OperatorWebhook = Schemas["OperatorWebhook"];
+export type OperatorWebhooks = Schemas["OperatorWebhooks"];
+/** A job type or a tenant whose items do not start. */
+export type Pause = Schemas["Pause"];
+export type Pauses = Schemas["Pauses"];
+export type PauseRequest = Schemas["PauseRequest"];
+/** An action of an operator. */
+export type OperatorLogEntry = Schemas["OperatorLogEntry"];
+export type OperatorLog = Schemas["OperatorLog"];
+/** A message that failed at every delivery. */
+export type DeadLetter = Schemas["DeadLetter"];
+export type DeadLetters = Schemas["DeadLetters"];
+/** The effect of a replay of dead letters. */
+export type Replay = Schemas["Replay"];
 export type Problem = Schemas["Problem"];
 export type FieldError = Schemas["FieldError"];
 export type UploadRequest = Schemas["UploadRequest"];

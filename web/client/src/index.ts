@@ -16,4 +16,11 @@ export type {
   ScheduleMethods,
   WebhookMethods,
 } from "./methods.js";
+export type {
+  ActionOptions,
+  DeadLettersOptions,
+  FailureGroupsOptions,
+  OperatorJobsOptions,
+  OperatorMethods,
+} from "./operations.js";
 export { NetworkError, PROBLEM_KINDS, ProblemError, type ProblemKind } from "./problem.js";

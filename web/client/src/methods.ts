@@ -33,6 +33,7 @@ import type {
   Webhooks,
 } from "./documents.js";
 import type { CallOptions, Send } from "./http.js";
+import type { OperatorMethods } from "./operations.js";
 
 /** Selects a page of a list. */
 export interface PageOptions extends CallOptions {
@@ -159,7 +160,7 @@ export interface ScheduleMethods {
  * The API as methods. Each rejects with `ProblemError`, with `NetworkError`, or with the reason of its
  * signal.
  */
-export interface Client extends WebhookMethods, ScheduleMethods {
+export interface Client extends WebhookMethods, ScheduleMethods, OperatorMethods {
   /** Creates a job. Retries with the same idempotency key if no answer arrives. */
   createJob(request: JobRequest, options?: CreateOptions): Promise<Job>;
   /** Tells how an uploaded file is read, and what a job of the request's type would say about it. Writes nothing. */

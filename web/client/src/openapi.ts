@@ -461,6 +461,33 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/costs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the costs of a month by job type.
+         * @description At AWS's list prices, in US dollars. A run counts in the month in which it ends, in UTC: a job, and each retry of it. A job
+         *     that is still running counts nothing yet, and a job that was deleted still counts. Costs are kept for 400 days after the
+         *     last run that ended in their month.
+         *
+         *     Operators and read-only operators can name another tenant, or all of them with `*`; other callers get 403. `tenants` then has each tenant, the highest cost first.
+         *
+         *     Up to 10,000 job types of a tenant are read, and up to 100,000 of all tenants, each type once for each tenant. If there are more, `truncated` is true, and the
+         *     sums are too low. Each list has up to 1,000 rows, and `omittedRows` counts the others.
+         */
+        get: operations["getCosts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/events": {
         parameters: {
             query?: never;
@@ -941,6 +968,226 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/operations/jobs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the jobs of all tenants.
+         * @description For operators. Returns the jobs of all tenants, newest first, without anything that their rows, options or files contain.
+         *     With `order=oldest`, it returns only unfinished jobs, the oldest first.
+         *
+         *     A page can have fewer jobs than `limit`, or none, although more pages follow: a call reads a bounded number of times.
+         *     The last page is the one without `nextCursor`. Without `tenant` and `order`, jobs that a version before 0.7 accepted
+         *     are missing.
+         */
+        get: operations["listOperatorJobs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/operations/failures": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Group the failed items of all tenants by job type and code.
+         * @description For operators. Groups the failed items of ended jobs by job type and code. The jobs are those of one page, newest first: a
+         *     call reads the reports of up to `limit` jobs with failed items. Canceled jobs are left out. Groups of several pages are
+         *     added up by the client. The last page is the one without `nextCursor`; a page can be empty although more pages follow.
+         *     Without `tenant`, jobs that a version before 0.7 accepted are missing.
+         *
+         *     Pass `type`, `code`, `jobIds` and `asOf` to `POST /api/operations/retries` to retry exactly the items of a group.
+         */
+        get: operations["listFailureGroups"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/operations/retries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Retry the items of jobs that failed with one code.
+         * @description For operators. Retries, in each of these jobs, the items that failed with this code, and no other items. Each job is
+         *     answered separately: `started` or `refused`, with the kind of problem. A canceled job, and one that has stopped before all
+         *     of its items were processed, are refused with `nothing-to-retry`: only the job's tenant can retry them. A retry by an
+         *     operator counts among the active jobs of the tenant, and neither against its daily bytes nor against its calls.
+         *
+         *     A repeated call starts nothing twice: a job that runs for this code is answered as `started`. With `asOf`, the time at
+         *     which the failures were read, a job that has ended since is refused; so a repetition after the end starts nothing either.
+         *     A call retries for 20 seconds. Jobs for which there was no time are refused with `unavailable`: repeat the call for them.
+         *     The call and its result are in the log of operators.
+         */
+        post: operations["retryFailures"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/operations/queues": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the queues with the age of their oldest message.
+         * @description For operators. Returns every work queue and every dead-letter queue with the numbers of its messages, and the age of the
+         *     oldest one. The numbers are approximate and some seconds old. The age is that of CloudWatch, a minute or more old; `null`
+         *     if the queue has no messages, or if CloudWatch does not answer.
+         */
+        get: operations["listQueues"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/operations/handlers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the handlers of registered job types, with breakers and permits.
+         * @description For operators. Returns the registered job types in the order of their names, each with the state that its workers share:
+         *     circuit breaker, permits, concurrency limit, rate limit, and parked chunks. A breaker that is open says since when no
+         *     batch was answered; a closed one keeps nothing of an earlier outage, whose event `job.waiting` its jobs have.
+         */
+        get: operations["listHandlers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/operations/pauses": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the pauses of job types and tenants.
+         * @description For operators. Returns the pauses that are in force. While a job type or a tenant is paused, its jobs are accepted, and
+         *     none of their items is started.
+         */
+        get: operations["listPauses"];
+        put?: never;
+        /**
+         * Pause a job type or a tenant.
+         * @description For operators. Pauses the work of one job type, or of one tenant: no batch of its items, and no call of its handler,
+         *     begins later than five seconds after the answer. Batches and calls that have begun are finished, however long they take,
+         *     and their outcomes count. Jobs are accepted as before, stop at their time limit, and can be canceled; jobs whose items
+         *     have all ended complete. A paused job has `waitingFor` with the reason `paused`.
+         *
+         *     A pause ends by itself at `until`, 24 hours from now by default and at most 7 days. If the type or the tenant is paused
+         *     already, the pause in force is returned unchanged, with `isNew` = `false`; end it first to set another end. At most 100
+         *     pauses are in force at the same time. The call is in the log of operators.
+         */
+        post: operations["pause"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/operations/pauses/{pauseId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * End a pause.
+         * @description For operators. Ends a pause. Its jobs go on within about three minutes. A repeated call returns the same response, as long
+         *     as the first one is among the last 50 actions of the log. A pause that is not in force, or has ended by itself, is
+         *     answered with 404. The call is in the log of operators.
+         */
+        delete: operations["endPause"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/operations/webhooks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the unhealthy webhooks of a tenant.
+         * @description For operators. Returns the webhooks of a tenant that are not healthy: disabled, pending, failing or paused; with `all=true`,
+         *     all of its webhooks. There is no list over all tenants, because webhooks are stored by tenant; the log of `deliver` has
+         *     each webhook that it disables. The URL is shortened to its host: paths and queries can contain secrets.
+         */
+        get: operations["listOperatorWebhooks"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/operations/log": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what operators have done, newest first.
+         * @description For operators. An entry is written before each action: a replay, a discard, a retry, a pause, its end, and the read of a
+         *     dead letter with its rows. Its result is written after it; an entry without a result is that of an action whose end is
+         *     unknown. Entries are kept for 400 days, and no call changes or deletes one.
+         */
+        get: operations["listOperatorLog"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/dead-letters": {
         parameters: {
             query?: never;
@@ -995,7 +1242,7 @@ export interface paths {
         };
         /**
          * Read a dead letter with its body.
-         * @description For operators. A resolved dead letter is kept for 14 days, with the operator who resolved it.
+         * @description For operators; a read-only operator gets no body. A resolved dead letter is kept for 14 days, with the operator who resolved it. A call that can return rows is in the log of operators.
          */
         get: operations["getDeadLetter"];
         put?: never;
@@ -1004,7 +1251,7 @@ export interface paths {
          * Discard a dead letter.
          * @description For operators. Removes the dead letter from the list immediately, and from its queue within about a minute. Rows that
          *     were counted as failed with it stay failed; a retry of the job runs them again. A repeated call returns the same
-         *     response.
+         *     response. The reason is in the log of operators.
          */
         delete: operations["discardDeadLetter"];
         options?: never;
@@ -1029,7 +1276,7 @@ export interface paths {
          *     letters of the same chunk are replayed with it. A canceled job is not reopened.
          *
          *     An unreadable message is redriven to its source queue unchanged. If the dead letter was replayed before, the effect is
-         *     `nothing`. A body is ignored.
+         *     `nothing`. A body is ignored; the reason is in the log of operators.
          */
         post: operations["replayDeadLetter"];
         delete?: never;
@@ -1117,6 +1364,31 @@ export interface components {
          * @enum {string}
          */
         Blanks: "absent" | "null";
+        /** @description A circuit breaker. */
+        Breaker: {
+            /** @description Its state. */
+            state: components["schemas"]["BreakerState"];
+            /**
+             * Format: date-time
+             * @description Time at which it opened, in RFC 3339; `null` while it is closed.
+             */
+            openSince: string | null;
+            /**
+             * Format: date-time
+             * @description Time of the next trial; `null` while it is closed.
+             */
+            nextTry: string | null;
+            /**
+             * Format: date-time
+             * @description Time of the first fault since the last answer; `null` if there was none.
+             */
+            unansweredSince: string | null;
+        };
+        /**
+         * @description State of a circuit breaker.
+         * @enum {string}
+         */
+        BreakerState: "closed" | "unreachable" | "batchesFail";
         /**
          * @description What the cells of a column are.
          * @enum {string}
@@ -1138,6 +1410,88 @@ export interface components {
             version: string;
             /** @description Commit of the build; `null` if it is unknown. */
             commit: string | null;
+        };
+        /**
+         * @description A cost in US dollars at AWS's list prices. Included are the functions that split the source, process the chunks and
+         *     write the report, with their calls, messages and requests. Not included are calls of the API, the upload, storage,
+         *     traffic, logs, webhooks, handlers of registered job types, and what the stack costs without jobs.
+         */
+        Cost: {
+            /**
+             * Format: double
+             * @description Sum of the parts.
+             * @example 0.000242
+             */
+            total: number;
+            /** @description Cost by what is billed. */
+            parts: components["schemas"]["CostParts"];
+        };
+        /** @description The estimated cost of one run of a job without failures, from the size of its source, and what is assumed for it. */
+        CostEstimate: {
+            /**
+             * Format: double
+             * @description Sum of the parts in US dollars.
+             */
+            total: number;
+            /** @description Cost by what is billed. */
+            parts: components["schemas"]["CostParts"];
+            /**
+             * Format: int64
+             * @description Number of items: that of the request, of the validation or of the part of another job, or assumed from the size
+             *     of the file.
+             */
+            items: number;
+            /**
+             * Format: int64
+             * @description Assumed size of an item in bytes; absent if the sizes of the items are known.
+             */
+            assumedItemBytes?: number | null;
+            /**
+             * Format: int64
+             * @description Assumed time for writing a record in microseconds; absent if the job writes no records.
+             */
+            assumedWriteMicros?: number | null;
+        };
+        /** @description The parts of a cost in US dollars. */
+        CostParts: {
+            /**
+             * Format: double
+             * @description Time of Lambda functions.
+             */
+            compute: number;
+            /**
+             * Format: double
+             * @description Invocations of Lambda functions.
+             */
+            requests: number;
+            /**
+             * Format: double
+             * @description Reads and writes of DynamoDB tables.
+             */
+            database: number;
+            /**
+             * Format: double
+             * @description Requests to the S3 bucket.
+             */
+            storage: number;
+            /**
+             * Format: double
+             * @description Requests to SQS queues.
+             */
+            queue: number;
+        };
+        /** @description The list prices that a stack of this version uses. */
+        CostPrices: {
+            /**
+             * Format: date
+             * @description Date of the prices.
+             */
+            date: string;
+            /**
+             * @description Region of the prices.
+             * @example us-east-1
+             */
+            region: string;
         };
         /** @description A new webhook, with its secret. */
         CreatedWebhook: components["schemas"]["Webhook"] & {
@@ -1265,7 +1619,7 @@ export interface components {
             deadLetter: components["schemas"]["DeadLetter"];
             /**
              * @description Message body as sent. The message of a small chunk includes its rows. `null` if the body was removed with its
-             *     job, or is larger than 350 KiB.
+             *     job, or is larger than 350 KiB; also for a read-only operator, who sees no rows.
              */
             body: string | null;
         };
@@ -1490,6 +1844,62 @@ export interface components {
              *     its text if it is not JSON. `null` if it is larger than 1 MiB: download the CSV file instead.
              */
             row: unknown;
+        };
+        /** @description Failed items of ended jobs with the same job type and code. */
+        FailureGroup: {
+            /** @description Name of the job type. */
+            type: string;
+            /** @description Code of the failures. */
+            code: string;
+            /**
+             * Format: int64
+             * @description Number of failed items.
+             */
+            items: number;
+            /**
+             * Format: int64
+             * @description Number of jobs with such items.
+             */
+            jobs: number;
+            /**
+             * Format: date-time
+             * @description End of the first of these jobs, in RFC 3339.
+             */
+            firstSeen: string;
+            /**
+             * Format: date-time
+             * @description End of the last of these jobs, in RFC 3339.
+             */
+            lastSeen: string;
+            /** @description Ids of the jobs, newest first, up to 100. */
+            jobIds: components["schemas"]["JobId"][];
+        };
+        /** @description A page of groups of failures. */
+        FailureGroups: {
+            /** @description Groups of the page's jobs, those with the most items first, up to 200. */
+            groups: components["schemas"]["FailureGroup"][];
+            /**
+             * Format: int64
+             * @description Groups of the page's jobs beyond the first 200.
+             */
+            groupsLeftOut: number;
+            /**
+             * Format: int64
+             * @description Jobs with failed items whose reports were read for the page.
+             */
+            jobsRead: number;
+            /**
+             * Format: int64
+             * @description Failed items of these jobs that no group counts: their report is gone or damaged, or lacks their code.
+             */
+            uncounted: number;
+            /**
+             * Format: date-time
+             * @description Time of the read, in RFC 3339. A retry with it leaves out jobs that have ended later.
+             */
+            asOf: string;
+            /** @description Cursor of the next page; `null` on the last page. */
+            nextCursor: string | null;
         };
         /** @description A page of failed items. */
         Failures: {
@@ -1831,6 +2241,13 @@ export interface components {
             undoes: components["schemas"]["Undoes"] | null;
             undoneBy: components["schemas"]["JobId"] | null;
             waitingFor?: components["schemas"]["WaitingFor"] | null;
+            cost: components["schemas"]["Cost"] | null;
+            costEstimate?: components["schemas"]["CostEstimate"] | null;
+            /**
+             * Format: double
+             * @description Maximum cost of each run of the job in US dollars; absent if the request named none.
+             */
+            maxCost?: number | null;
             error: components["schemas"]["JobError"] | null;
             /** @description Non-fatal warnings. */
             issues: components["schemas"]["JobError"][];
@@ -1999,6 +2416,14 @@ export interface components {
             options?: Record<string, unknown> | null;
             results?: components["schemas"]["ResultsRequest"] | null;
             /**
+             * Format: double
+             * @description Maximum cost of each run of the job in US dollars, at the list prices of its cost. The job stops with the error
+             *     `cost_limit` before it is exceeded; a retry continues with as much again. It must cover the split and the end of
+             *     the job, which cost some hundred-thousandths of a dollar, and more for large files.
+             * @example 0.25
+             */
+            maxCost?: number | null;
+            /**
              * Format: date-time
              * @description Time from which the job is started, in RFC 3339: up to a minute later. It may be as far ahead as the source of
              *     the items is kept, less the time limit and an hour. Absent, or not in the future: at once.
@@ -2011,6 +2436,27 @@ export interface components {
              */
             timeoutSeconds?: number | null;
         };
+        /** @description A retry for one job. */
+        JobRetry: {
+            /** @description The job. */
+            jobId: components["schemas"]["JobId"];
+            /** @description Outcome. */
+            outcome: components["schemas"]["JobRetryOutcome"];
+            /**
+             * Format: int32
+             * @description Number of runs of the started job; `null` if it was refused.
+             */
+            attempts: number | null;
+            /** @description Kind of the problem for which it was refused, for example `not-ended`; `null` if it was started. */
+            problem: string | null;
+            /** @description Description of the problem; `null` if it was started. */
+            detail: string | null;
+        };
+        /**
+         * @description Outcome of a retry for one job.
+         * @enum {string}
+         */
+        JobRetryOutcome: "started" | "refused";
         /**
          * @description The jobs about which an endpoint gets events.
          * @enum {string}
@@ -2276,6 +2722,34 @@ export interface components {
          * @enum {string}
          */
         Mode: "upsert" | "insert" | "update" | "delete" | "validate";
+        /** @description The costs of jobs that ended in a month: of one tenant, or of all. */
+        MonthCosts: {
+            /**
+             * @description The month in UTC.
+             * @example 2026-11
+             */
+            month: string;
+            /**
+             * @description True if the month has more entries than are read: `runs` and `cost` are too low, and rows are missing. An entry is
+             *     a job type of a tenant; 10,000 of one tenant are read, and 100,000 of all.
+             */
+            truncated?: boolean;
+            /** @description Number of job types and tenants that are not listed; absent if there are none. `runs` and `cost` include them. */
+            omittedRows?: number;
+            /**
+             * Format: int64
+             * @description Number of runs that ended: each job, and each retry of it.
+             */
+            runs: number;
+            /** @description Their cost. */
+            cost: components["schemas"]["Cost"];
+            /** @description Costs by job type, in the order of their names; up to the first 1,000. */
+            jobTypes: components["schemas"]["TypeCosts"][];
+            /** @description Costs by tenant, the highest first; up to the first 1,000. Only in the costs of all tenants. */
+            tenants?: components["schemas"]["TenantCosts"][] | null;
+            /** @description Source of the prices. */
+            prices: components["schemas"]["CostPrices"];
+        };
         /** @description A time of a schedule. */
         NextTime: {
             /**
@@ -2322,6 +2796,278 @@ export interface components {
             occurrences: components["schemas"]["Occurrence"][];
             /** @description Cursor of the next page; `null` on the last one. */
             nextCursor?: string | null;
+        };
+        /**
+         * @description Kind of an action.
+         * @enum {string}
+         */
+        OperatorAction: "replayDeadLetter" | "replayDeadLettersOfJob" | "discardDeadLetter" | "retryFailures" | "pause" | "resume" | "readDeadLetter" | "other";
+        /** @description What an action concerns. */
+        OperatorActionScope: {
+            /** @description The dead letter. */
+            letterId?: string | null;
+            /** @description The job type. */
+            jobType?: string | null;
+            /** @description The code of the failures. */
+            code?: string | null;
+            /** @description The jobs, up to 100. */
+            jobIds?: components["schemas"]["JobId"][];
+            /** @description The tenant. */
+            tenant?: string | null;
+            pauseId?: components["schemas"]["PauseId"] | null;
+        };
+        /** @description A registered job type, and the state that its workers share. */
+        OperatorHandler: {
+            /** @description Name of the job type. */
+            name: string;
+            /** @description Status of its registration. */
+            status: components["schemas"]["JobTypeStatus"];
+            /** @description Its circuit breaker. */
+            breaker: components["schemas"]["Breaker"];
+            /**
+             * Format: int32
+             * @description Permits that are held: calls that are made now, or whose worker has died a moment ago.
+             */
+            permitsInUse: number;
+            /**
+             * Format: int32
+             * @description Maximum number of calls at a time, as registered; `null` if no registration is active.
+             */
+            concurrency: number | null;
+            /**
+             * Format: int32
+             * @description Maximum number of calls at a time at present: lowered while the handler asks for fewer calls.
+             */
+            concurrencyNow: number | null;
+            /**
+             * Format: double
+             * @description Rate limit in items per second; `null` if there is none.
+             */
+            itemsPerSecond: number | null;
+            /**
+             * Format: int32
+             * @description Number of parked chunks, up to 40.
+             */
+            parkedChunks: number;
+            /** @description `true` if more chunks may be parked. */
+            hasMoreParkedChunks: boolean;
+        };
+        /** @description A page of handlers. */
+        OperatorHandlers: {
+            /** @description The handlers, in the order of their names. */
+            handlers: components["schemas"]["OperatorHandler"][];
+            /** @description Cursor of the next page; `null` on the last page. */
+            nextCursor: string | null;
+        };
+        /** @description A job of a tenant, without anything that its rows, options or files contain. */
+        OperatorJob: {
+            /** @description Id of the job. */
+            jobId: components["schemas"]["JobId"];
+            /**
+             * @description Id under which the log records of the job are found.
+             * @example 4bf92f3577b34da6a3ce929d0e0e4736
+             */
+            traceId: string;
+            /** @description Tenant that owns the job. */
+            tenant: string;
+            /** @description Name of the job type. */
+            jobType: string;
+            /** @description Priority of the job. */
+            priority: components["schemas"]["Priority"];
+            /** @description Status of the job. */
+            status: components["schemas"]["Status"];
+            /** @description Stage within the status. */
+            stage: components["schemas"]["Stage"];
+            /**
+             * Format: int64
+             * @description Number of items counted so far.
+             */
+            itemCount: number;
+            /** @description `true` once all items of the file have been counted. */
+            itemCountFinal: boolean;
+            counts: components["schemas"]["OperatorJobCounts"] | null;
+            /**
+             * Format: int32
+             * @description Number of runs: 1, plus one for each retry.
+             */
+            attempts: number;
+            waitingFor: components["schemas"]["WaitingFor"] | null;
+            /** @description Code of the reason why the job did not complete; otherwise `null`. */
+            errorCode: string | null;
+            /**
+             * Format: date-time
+             * @description Time when the job was accepted. All times are in RFC 3339.
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description Time when the job started.
+             */
+            startedAt: string | null;
+            /**
+             * Format: date-time
+             * @description Time when the job reached its final status.
+             */
+            finishedAt: string | null;
+            /**
+             * Format: date-time
+             * @description Time of the last change of the job itself; the progress of its chunks is not included.
+             */
+            updatedAt: string;
+            /**
+             * Format: date-time
+             * @description Time when an unfinished job is stopped.
+             */
+            deadlineAt: string;
+        };
+        /** @description Items of an ended job by outcome. */
+        OperatorJobCounts: {
+            /**
+             * Format: int64
+             * @description Items that succeeded.
+             */
+            succeeded: number;
+            /**
+             * Format: int64
+             * @description Items that failed.
+             */
+            failed: number;
+            /**
+             * Format: int64
+             * @description Items that were skipped.
+             */
+            skipped: number;
+        };
+        /** @description A page of jobs of all tenants. */
+        OperatorJobs: {
+            /** @description The jobs. */
+            jobs: components["schemas"]["OperatorJob"][];
+            /** @description Cursor of the next page; `null` on the last page. */
+            nextCursor: string | null;
+        };
+        /** @description A page of the log. */
+        OperatorLog: {
+            /** @description Actions, newest first. */
+            entries: components["schemas"]["OperatorLogEntry"][];
+            /** @description Cursor of the next page; `null` on the last page. */
+            nextCursor: string | null;
+        };
+        /** @description An action of an operator. */
+        OperatorLogEntry: {
+            /** @description Id of the entry. Ids sort by time. */
+            entryId: string;
+            /**
+             * Format: date-time
+             * @description Time before the action, in RFC 3339.
+             */
+            at: string;
+            /** @description The operator: the token's claim `sub`. */
+            operator: string;
+            /** @description Name of the operator, if the token has one. It is not unique, and its bearer may be able to choose it. */
+            operatorName: string | null;
+            /** @description The action. */
+            action: components["schemas"]["OperatorAction"];
+            /** @description What the action concerns. */
+            scope: components["schemas"]["OperatorActionScope"];
+            /** @description The operator's reason; `null` for an action that takes none. */
+            reason: string | null;
+            result: components["schemas"]["OperatorLogResult"] | null;
+        };
+        /** @description The result of an action. */
+        OperatorLogResult: {
+            /**
+             * Format: date-time
+             * @description Time after the action, in RFC 3339.
+             */
+            at: string;
+            /**
+             * Format: int32
+             * @description HTTP status of the answer.
+             */
+            status: number;
+            /** @description What was done, or the kind of problem for which nothing was done. */
+            detail: string;
+            /** @description Jobs that were started again. */
+            started: components["schemas"]["JobId"][];
+        };
+        /** @description A queue of the stack. */
+        OperatorQueue: {
+            /** @description The queue. */
+            queue: components["schemas"]["StackQueue"];
+            /** @description `true` for a dead-letter queue. */
+            isForDeadLetters: boolean;
+            /**
+             * Format: int64
+             * @description Messages that can be received.
+             */
+            visible: number;
+            /**
+             * Format: int64
+             * @description Messages that were received, and neither deleted nor returned yet.
+             */
+            inFlight: number;
+            /**
+             * Format: int64
+             * @description Messages that cannot be received before a time.
+             */
+            delayed: number;
+            /**
+             * Format: int64
+             * @description Age of the oldest message in seconds; `null` if there is none, or CloudWatch does not answer.
+             */
+            oldestSeconds: number | null;
+        };
+        /** @description All queues of the stack. */
+        OperatorQueues: {
+            /** @description The queues. */
+            queues: components["schemas"]["OperatorQueue"][];
+        };
+        /** @description A webhook of a tenant. */
+        OperatorWebhook: {
+            /** @description Id of the webhook. */
+            webhookId: components["schemas"]["EndpointId"];
+            /** @description Host of its URL. */
+            host: string;
+            /** @description Its state. */
+            status: components["schemas"]["OperatorWebhookStatus"];
+            disabledReason: components["schemas"]["DisabledReason"] | null;
+            /**
+             * Format: date-time
+             * @description Time since which it is disabled, in RFC 3339; `null` unless it is.
+             */
+            disabledAt: string | null;
+            /**
+             * Format: int32
+             * @description Number of failures since the last accepted event.
+             */
+            failures: number;
+            /**
+             * Format: date-time
+             * @description Time of the first of them; `null` if there is none.
+             */
+            failingSince: string | null;
+            /**
+             * Format: date-time
+             * @description Time until which it is not called, because it has failed repeatedly; `null` unless it has.
+             */
+            pausedUntil: string | null;
+            /**
+             * Format: date-time
+             * @description Time of creation, in RFC 3339.
+             */
+            createdAt: string;
+        };
+        /**
+         * @description State of a webhook.
+         * @enum {string}
+         */
+        OperatorWebhookStatus: "pending" | "active" | "disabled";
+        /** @description Webhooks of a tenant. */
+        OperatorWebhooks: {
+            /** @description The tenant. */
+            tenant: string;
+            /** @description Its webhooks, oldest first. */
+            webhooks: components["schemas"]["OperatorWebhook"][];
         };
         /** @description Result of a finished job. */
         Output: {
@@ -2456,6 +3202,53 @@ export interface components {
         PartsRequest: {
             /** @description Parts for which URLs are requested. If omitted, the response lists the missing parts, without URLs. */
             parts?: components["schemas"]["WantedPart"][] | null;
+        };
+        /** @description A pause of a job type or of a tenant. */
+        Pause: {
+            /** @description Id of the pause. */
+            pauseId: components["schemas"]["PauseId"];
+            /** @description Job type that is paused; `null` for a tenant. */
+            type: string | null;
+            /** @description Tenant that is paused; `null` for a job type. */
+            tenant: string | null;
+            /**
+             * Format: date-time
+             * @description Start, in RFC 3339.
+             */
+            since: string;
+            /**
+             * Format: date-time
+             * @description End, in RFC 3339.
+             */
+            until: string;
+            /** @description The operator: the token's claim `sub`. */
+            by: string;
+            /** @description Only in the answer to a call that pauses: `false` if an earlier pause is in force, which stays as it is. */
+            isNew?: boolean | null;
+        };
+        /**
+         * Format: uuid
+         * @description Identifies a pause.
+         */
+        PauseId: string;
+        /** @description A pause: of exactly one of `type` and `tenant`. */
+        PauseRequest: {
+            /** @description Job type to pause. */
+            type?: string | null;
+            /** @description Tenant to pause. */
+            tenant?: string | null;
+            /**
+             * Format: date-time
+             * @description End, in RFC 3339: at most 7 days from now; by default, 24 hours from now.
+             */
+            until?: string | null;
+            /** @description Reason, for the log of operators. */
+            reason: string;
+        };
+        /** @description The pauses that are in force. */
+        Pauses: {
+            /** @description The pauses, the latest first. */
+            pauses: components["schemas"]["Pause"][];
         };
         /** @description Progress of the conversion of a file. */
         Preparation: {
@@ -2692,6 +3485,8 @@ export interface components {
         ReplayRequest: {
             /** @description Job whose newest 500 open dead letters are replayed, including those of up to 100 chunks. */
             jobId: components["schemas"]["JobId"];
+            /** @description Reason, for the log of operators. */
+            reason?: string | null;
         };
         /** @description A column of the results. */
         ResultColumn: {
@@ -2776,6 +3571,27 @@ export interface components {
              * @default null
              */
             columns?: components["schemas"]["ResultColumn"][] | null;
+        };
+        /** @description Retries by job. */
+        Retries: {
+            /** @description One retry for each job, in the order of the request. */
+            jobs: components["schemas"]["JobRetry"][];
+        };
+        /** @description Failed items to retry. */
+        RetriesRequest: {
+            /** @description Job type of the jobs. */
+            type: string;
+            /** @description Code of the failed items. */
+            code: string;
+            /** @description The jobs. */
+            jobIds: components["schemas"]["JobId"][];
+            /**
+             * Format: date-time
+             * @description Time at which the failures were read: `asOf` of the groups. Jobs that have ended later are refused.
+             */
+            asOf?: string | null;
+            /** @description Reason, for the log of operators. */
+            reason: string;
         };
         /** @description Options of a retry: all failed items, those in a corrected file, or those with one code. */
         RetryRequest: {
@@ -2890,6 +3706,11 @@ export interface components {
         /** @description The source of a job whose items are in no file of its own. */
         SourceRequest: components["schemas"]["DatasetRequest"] | components["schemas"]["PartRequest"];
         /**
+         * @description A queue of the stack.
+         * @enum {string}
+         */
+        StackQueue: "create" | "prepare" | "chunkHigh" | "chunkNormal" | "chunkLow" | "chunkHandler" | "complete" | "webhook" | "createDeadLetters" | "chunkDeadLetters" | "completeDeadLetters" | "webhookDeadLetters";
+        /**
          * @description The stage of a job, finer than its status. In `finishing`, all items have ended and the report is not yet written.
          * @enum {string}
          */
@@ -2899,6 +3720,18 @@ export interface components {
          * @enum {string}
          */
         Status: "waiting" | "running" | "completed" | "failed" | "canceled";
+        /** @description The costs of a tenant in a month. */
+        TenantCosts: {
+            /** @description Name of the tenant. */
+            tenant: string;
+            /**
+             * Format: int64
+             * @description Number of runs that ended.
+             */
+            runs: number;
+            /** @description Their cost. */
+            cost: components["schemas"]["Cost"];
+        };
         /** @description Times when a job was accepted, started and finished, in RFC 3339 (UTC), and durations. */
         Timings: {
             /**
@@ -2926,6 +3759,18 @@ export interface components {
              * @description Milliseconds from the start to the end.
              */
             runMs: number;
+        };
+        /** @description The costs of a job type in a month. */
+        TypeCosts: {
+            /** @description Name of the job type. */
+            jobType: string;
+            /**
+             * Format: int64
+             * @description Number of runs that ended.
+             */
+            runs: number;
+            /** @description Their cost. */
+            cost: components["schemas"]["Cost"];
         };
         /**
          * @description Effect of an undo.
@@ -3079,7 +3924,7 @@ export interface components {
          * @description Reason why items of a job wait.
          * @enum {string}
          */
-        WaitReason: "handler_unavailable" | "handler_failing" | "backpressure" | "rate_limit" | "concurrency_limit";
+        WaitReason: "handler_unavailable" | "handler_failing" | "backpressure" | "rate_limit" | "concurrency_limit" | "paused";
         /** @description What a job waits for, although no item of it is processed. */
         WaitingFor: {
             /** @description The reason. */
@@ -3355,7 +4200,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `uri-too-long`: Path and query string together have more than 4 KiB. */
+            /** @description `uri-too-long`: Path and query string together have more than 7 KiB. */
             414: {
                 headers: {
                     [name: string]: unknown;
@@ -3530,7 +4375,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `uri-too-long`: Path and query string together have more than 4 KiB. */
+            /** @description `uri-too-long`: Path and query string together have more than 7 KiB. */
             414: {
                 headers: {
                     [name: string]: unknown;
@@ -3722,7 +4567,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `uri-too-long`: Path and query string together have more than 4 KiB. */
+            /** @description `uri-too-long`: Path and query string together have more than 7 KiB. */
             414: {
                 headers: {
                     [name: string]: unknown;
@@ -3916,7 +4761,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `uri-too-long`: Path and query string together have more than 4 KiB. */
+            /** @description `uri-too-long`: Path and query string together have more than 7 KiB. */
             414: {
                 headers: {
                     [name: string]: unknown;
@@ -4159,7 +5004,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `uri-too-long`: Path and query string together have more than 4 KiB. */
+            /** @description `uri-too-long`: Path and query string together have more than 7 KiB. */
             414: {
                 headers: {
                     [name: string]: unknown;
@@ -4298,6 +5143,29 @@ export interface operations {
                      *       "jobs": [
                      *         {
                      *           "attempts": 1,
+                     *           "cost": {
+                     *             "parts": {
+                     *               "compute": 0.000631,
+                     *               "database": 0.062621,
+                     *               "queue": 0.000038,
+                     *               "requests": 0.0000076,
+                     *               "storage": 0.000031
+                     *             },
+                     *             "total": 0.0633286
+                     *           },
+                     *           "costEstimate": {
+                     *             "assumedItemBytes": 200,
+                     *             "assumedWriteMicros": 1000,
+                     *             "items": 26215,
+                     *             "parts": {
+                     *               "compute": 0.000178574,
+                     *               "database": 0.016467375,
+                     *               "queue": 0.00004,
+                     *               "requests": 0.000007,
+                     *               "storage": 0.0000244
+                     *             },
+                     *             "total": 0.016717349
+                     *           },
                      *           "counts": {
                      *             "failed": 250,
                      *             "pending": 0,
@@ -4412,7 +5280,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `uri-too-long`: Path and query string together have more than 4 KiB. */
+            /** @description `uri-too-long`: Path and query string together have more than 7 KiB. */
             414: {
                 headers: {
                     [name: string]: unknown;
@@ -4538,6 +5406,29 @@ export interface operations {
                     /**
                      * @example {
                      *       "attempts": 1,
+                     *       "cost": {
+                     *         "parts": {
+                     *           "compute": 0,
+                     *           "database": 0,
+                     *           "queue": 0,
+                     *           "requests": 0,
+                     *           "storage": 0
+                     *         },
+                     *         "total": 0
+                     *       },
+                     *       "costEstimate": {
+                     *         "assumedItemBytes": 200,
+                     *         "assumedWriteMicros": 1000,
+                     *         "items": 26215,
+                     *         "parts": {
+                     *           "compute": 0.000178574,
+                     *           "database": 0.016467375,
+                     *           "queue": 0.00004,
+                     *           "requests": 0.000007,
+                     *           "storage": 0.0000244
+                     *         },
+                     *         "total": 0.016717349
+                     *       },
                      *       "counts": {
                      *         "failed": 0,
                      *         "pending": 0,
@@ -4671,7 +5562,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `uri-too-long`: Path and query string together have more than 4 KiB. */
+            /** @description `uri-too-long`: Path and query string together have more than 7 KiB. */
             414: {
                 headers: {
                     [name: string]: unknown;
@@ -4815,6 +5706,29 @@ export interface operations {
                     /**
                      * @example {
                      *       "attempts": 1,
+                     *       "cost": {
+                     *         "parts": {
+                     *           "compute": 0.000631,
+                     *           "database": 0.062621,
+                     *           "queue": 0.000038,
+                     *           "requests": 0.0000076,
+                     *           "storage": 0.000031
+                     *         },
+                     *         "total": 0.0633286
+                     *       },
+                     *       "costEstimate": {
+                     *         "assumedItemBytes": 200,
+                     *         "assumedWriteMicros": 1000,
+                     *         "items": 26215,
+                     *         "parts": {
+                     *           "compute": 0.000178574,
+                     *           "database": 0.016467375,
+                     *           "queue": 0.00004,
+                     *           "requests": 0.000007,
+                     *           "storage": 0.0000244
+                     *         },
+                     *         "total": 0.016717349
+                     *       },
                      *       "counts": {
                      *         "failed": 250,
                      *         "pending": 0,
@@ -4955,7 +5869,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `uri-too-long`: Path and query string together have more than 4 KiB. */
+            /** @description `uri-too-long`: Path and query string together have more than 7 KiB. */
             414: {
                 headers: {
                     [name: string]: unknown;
@@ -5127,7 +6041,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `uri-too-long`: Path and query string together have more than 4 KiB. */
+            /** @description `uri-too-long`: Path and query string together have more than 7 KiB. */
             414: {
                 headers: {
                     [name: string]: unknown;
@@ -5358,7 +6272,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `uri-too-long`: Path and query string together have more than 4 KiB. */
+            /** @description `uri-too-long`: Path and query string together have more than 7 KiB. */
             414: {
                 headers: {
                     [name: string]: unknown;
@@ -5521,7 +6435,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `uri-too-long`: Path and query string together have more than 4 KiB. */
+            /** @description `uri-too-long`: Path and query string together have more than 7 KiB. */
             414: {
                 headers: {
                     [name: string]: unknown;
@@ -5677,7 +6591,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `uri-too-long`: Path and query string together have more than 4 KiB. */
+            /** @description `uri-too-long`: Path and query string together have more than 7 KiB. */
             414: {
                 headers: {
                     [name: string]: unknown;
@@ -5865,7 +6779,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `uri-too-long`: Path and query string together have more than 4 KiB. */
+            /** @description `uri-too-long`: Path and query string together have more than 7 KiB. */
             414: {
                 headers: {
                     [name: string]: unknown;
@@ -6083,7 +6997,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `uri-too-long`: Path and query string together have more than 4 KiB. */
+            /** @description `uri-too-long`: Path and query string together have more than 7 KiB. */
             414: {
                 headers: {
                     [name: string]: unknown;
@@ -6279,7 +7193,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `uri-too-long`: Path and query string together have more than 4 KiB. */
+            /** @description `uri-too-long`: Path and query string together have more than 7 KiB. */
             414: {
                 headers: {
                     [name: string]: unknown;
@@ -6392,6 +7306,29 @@ export interface operations {
                     /**
                      * @example {
                      *       "attempts": 1,
+                     *       "cost": {
+                     *         "parts": {
+                     *           "compute": 0.000631,
+                     *           "database": 0.062621,
+                     *           "queue": 0.000038,
+                     *           "requests": 0.0000076,
+                     *           "storage": 0.000031
+                     *         },
+                     *         "total": 0.0633286
+                     *       },
+                     *       "costEstimate": {
+                     *         "assumedItemBytes": 200,
+                     *         "assumedWriteMicros": 1000,
+                     *         "items": 26215,
+                     *         "parts": {
+                     *           "compute": 0.000178574,
+                     *           "database": 0.016467375,
+                     *           "queue": 0.00004,
+                     *           "requests": 0.000007,
+                     *           "storage": 0.0000244
+                     *         },
+                     *         "total": 0.016717349
+                     *       },
                      *       "counts": {
                      *         "failed": 250,
                      *         "pending": 58750,
@@ -6521,7 +7458,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `uri-too-long`: Path and query string together have more than 4 KiB. */
+            /** @description `uri-too-long`: Path and query string together have more than 7 KiB. */
             414: {
                 headers: {
                     [name: string]: unknown;
@@ -6644,6 +7581,29 @@ export interface operations {
                     /**
                      * @example {
                      *       "attempts": 2,
+                     *       "cost": {
+                     *         "parts": {
+                     *           "compute": 0,
+                     *           "database": 0,
+                     *           "queue": 0,
+                     *           "requests": 0,
+                     *           "storage": 0
+                     *         },
+                     *         "total": 0
+                     *       },
+                     *       "costEstimate": {
+                     *         "assumedItemBytes": 200,
+                     *         "assumedWriteMicros": 1000,
+                     *         "items": 26215,
+                     *         "parts": {
+                     *           "compute": 0.000178574,
+                     *           "database": 0.016467375,
+                     *           "queue": 0.00004,
+                     *           "requests": 0.000007,
+                     *           "storage": 0.0000244
+                     *         },
+                     *         "total": 0.016717349
+                     *       },
                      *       "counts": {
                      *         "failed": 0,
                      *         "pending": 250,
@@ -6788,7 +7748,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `uri-too-long`: Path and query string together have more than 4 KiB. */
+            /** @description `uri-too-long`: Path and query string together have more than 7 KiB. */
             414: {
                 headers: {
                     [name: string]: unknown;
@@ -6925,6 +7885,29 @@ export interface operations {
                     /**
                      * @example {
                      *       "attempts": 1,
+                     *       "cost": {
+                     *         "parts": {
+                     *           "compute": 0,
+                     *           "database": 0,
+                     *           "queue": 0,
+                     *           "requests": 0,
+                     *           "storage": 0
+                     *         },
+                     *         "total": 0
+                     *       },
+                     *       "costEstimate": {
+                     *         "assumedItemBytes": 200,
+                     *         "assumedWriteMicros": 1000,
+                     *         "items": 26215,
+                     *         "parts": {
+                     *           "compute": 0.000178574,
+                     *           "database": 0.016467375,
+                     *           "queue": 0.00004,
+                     *           "requests": 0.000007,
+                     *           "storage": 0.0000244
+                     *         },
+                     *         "total": 0.016717349
+                     *       },
                      *       "counts": {
                      *         "failed": 0,
                      *         "pending": 0,
@@ -7064,7 +8047,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `uri-too-long`: Path and query string together have more than 4 KiB. */
+            /** @description `uri-too-long`: Path and query string together have more than 7 KiB. */
             414: {
                 headers: {
                     [name: string]: unknown;
@@ -7193,6 +8176,16 @@ export interface operations {
                     /**
                      * @example {
                      *       "attempts": 1,
+                     *       "cost": {
+                     *         "parts": {
+                     *           "compute": 0,
+                     *           "database": 0,
+                     *           "queue": 0,
+                     *           "requests": 0,
+                     *           "storage": 0
+                     *         },
+                     *         "total": 0
+                     *       },
                      *       "counts": {
                      *         "failed": 0,
                      *         "pending": 0,
@@ -7346,7 +8339,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `uri-too-long`: Path and query string together have more than 4 KiB. */
+            /** @description `uri-too-long`: Path and query string together have more than 7 KiB. */
             414: {
                 headers: {
                     [name: string]: unknown;
@@ -7430,6 +8423,226 @@ export interface operations {
              * @description `busy`: More chunks of the job's priority are waiting than the deployment allows. Nothing was done; reads still work.
              *
              *     `unavailable`: The call could not read or write its data in time: a service failed or was slow, or concurrent calls wrote the same data.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            503: {
+                headers: {
+                    /** @description Seconds, with a problem. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Service Unavailable"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+        };
+    };
+    getCosts: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Month in UTC; the present one by default.
+                 * @example 2026-11
+                 */
+                month?: string;
+                /**
+                 * @description Tenant, for operators and read-only operators only; `*` for all tenants. The caller's own one by default.
+                 * @example *
+                 */
+                tenant?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The costs. */
+            200: {
+                headers: {
+                    "Cache-Control"?: "no-store";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "cost": {
+                     *         "parts": {
+                     *           "compute": 0.001262,
+                     *           "database": 0.125242,
+                     *           "queue": 0.000076,
+                     *           "requests": 0.0000152,
+                     *           "storage": 0.000062
+                     *         },
+                     *         "total": 0.1266572
+                     *       },
+                     *       "jobTypes": [
+                     *         {
+                     *           "cost": {
+                     *             "parts": {
+                     *               "compute": 0.000631,
+                     *               "database": 0.062621,
+                     *               "queue": 0.000038,
+                     *               "requests": 0.0000076,
+                     *               "storage": 0.000031
+                     *             },
+                     *             "total": 0.0633286
+                     *           },
+                     *           "jobType": "export",
+                     *           "runs": 4
+                     *         },
+                     *         {
+                     *           "cost": {
+                     *             "parts": {
+                     *               "compute": 0.000631,
+                     *               "database": 0.062621,
+                     *               "queue": 0.000038,
+                     *               "requests": 0.0000076,
+                     *               "storage": 0.000031
+                     *             },
+                     *             "total": 0.0633286
+                     *           },
+                     *           "jobType": "import",
+                     *           "runs": 31
+                     *         }
+                     *       ],
+                     *       "month": "2026-07",
+                     *       "prices": {
+                     *         "date": "2026-11-01",
+                     *         "region": "us-east-1"
+                     *       },
+                     *       "runs": 35
+                     *     }
+                     */
+                    "application/json": components["schemas"]["MonthCosts"];
+                };
+            };
+            /** @description `malformed-query`: The query string cannot be read. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: components["responses"]["NoToken"];
+            /**
+             * @description `not-an-operator`: The token is valid, but its user is not an operator. Only operators can see dead letters, because they contain rows of all tenants, and register job types, because all tenants use them. In a deployment that is open to everyone, no user is an operator.
+             *
+             *     `no-tenant`: The token is valid, but lacks the claim that identifies tenants in this deployment, or the claim is not a valid tenant name.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /**
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 32 KiB for a schedule, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Request Entity Too Large"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /** @description `uri-too-long`: Path and query string together have more than 7 KiB. */
+            414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `invalid-request`: Fields of the body, or parameters, are missing, unknown or invalid. The list errors contains all of them, up to a hundred: a JSON pointer to each, a stable code, and a description of a valid value. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes, changes, checks and replays of webhooks, and changes and triggers of schedules). Nothing was done.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            429: {
+                headers: {
+                    /** @description Seconds, with a problem. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /** @description `headers-too-large`: The headers without cookies have more than 10 KiB in total, If-Match or If-None-Match has more than 4 KiB of entity tags, or traceparent has more than 256 bytes. */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `internal`: An unexpected error occurred on the server. The logs contain the cause under the requestId.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Internal Server Error"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /**
+             * @description `unavailable`: The call could not read or write its data in time: a service failed or was slow, or concurrent calls wrote the same data.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -7554,7 +8767,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `uri-too-long`: Path and query string together have more than 4 KiB. */
+            /** @description `uri-too-long`: Path and query string together have more than 7 KiB. */
             414: {
                 headers: {
                     [name: string]: unknown;
@@ -7724,7 +8937,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `uri-too-long`: Path and query string together have more than 4 KiB. */
+            /** @description `uri-too-long`: Path and query string together have more than 7 KiB. */
             414: {
                 headers: {
                     [name: string]: unknown;
@@ -7915,7 +9128,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `uri-too-long`: Path and query string together have more than 4 KiB. */
+            /** @description `uri-too-long`: Path and query string together have more than 7 KiB. */
             414: {
                 headers: {
                     [name: string]: unknown;
@@ -8103,7 +9316,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `uri-too-long`: Path and query string together have more than 4 KiB. */
+            /** @description `uri-too-long`: Path and query string together have more than 7 KiB. */
             414: {
                 headers: {
                     [name: string]: unknown;
@@ -8311,7 +9524,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `uri-too-long`: Path and query string together have more than 4 KiB. */
+            /** @description `uri-too-long`: Path and query string together have more than 7 KiB. */
             414: {
                 headers: {
                     [name: string]: unknown;
@@ -8492,7 +9705,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `uri-too-long`: Path and query string together have more than 4 KiB. */
+            /** @description `uri-too-long`: Path and query string together have more than 7 KiB. */
             414: {
                 headers: {
                     [name: string]: unknown;
@@ -8677,7 +9890,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `uri-too-long`: Path and query string together have more than 4 KiB. */
+            /** @description `uri-too-long`: Path and query string together have more than 7 KiB. */
             414: {
                 headers: {
                     [name: string]: unknown;
@@ -8849,7 +10062,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `uri-too-long`: Path and query string together have more than 4 KiB. */
+            /** @description `uri-too-long`: Path and query string together have more than 7 KiB. */
             414: {
                 headers: {
                     [name: string]: unknown;
@@ -9059,7 +10272,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `uri-too-long`: Path and query string together have more than 4 KiB. */
+            /** @description `uri-too-long`: Path and query string together have more than 7 KiB. */
             414: {
                 headers: {
                     [name: string]: unknown;
@@ -9272,7 +10485,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `uri-too-long`: Path and query string together have more than 4 KiB. */
+            /** @description `uri-too-long`: Path and query string together have more than 7 KiB. */
             414: {
                 headers: {
                     [name: string]: unknown;
@@ -9452,7 +10665,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `uri-too-long`: Path and query string together have more than 4 KiB. */
+            /** @description `uri-too-long`: Path and query string together have more than 7 KiB. */
             414: {
                 headers: {
                     [name: string]: unknown;
@@ -9655,7 +10868,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `uri-too-long`: Path and query string together have more than 4 KiB. */
+            /** @description `uri-too-long`: Path and query string together have more than 7 KiB. */
             414: {
                 headers: {
                     [name: string]: unknown;
@@ -9875,7 +11088,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `uri-too-long`: Path and query string together have more than 4 KiB. */
+            /** @description `uri-too-long`: Path and query string together have more than 7 KiB. */
             414: {
                 headers: {
                     [name: string]: unknown;
@@ -10087,7 +11300,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `uri-too-long`: Path and query string together have more than 4 KiB. */
+            /** @description `uri-too-long`: Path and query string together have more than 7 KiB. */
             414: {
                 headers: {
                     [name: string]: unknown;
@@ -10323,7 +11536,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `uri-too-long`: Path and query string together have more than 4 KiB. */
+            /** @description `uri-too-long`: Path and query string together have more than 7 KiB. */
             414: {
                 headers: {
                     [name: string]: unknown;
@@ -10504,7 +11717,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `uri-too-long`: Path and query string together have more than 4 KiB. */
+            /** @description `uri-too-long`: Path and query string together have more than 7 KiB. */
             414: {
                 headers: {
                     [name: string]: unknown;
@@ -10611,6 +11824,29 @@ export interface operations {
                     /**
                      * @example {
                      *       "attempts": 1,
+                     *       "cost": {
+                     *         "parts": {
+                     *           "compute": 0,
+                     *           "database": 0,
+                     *           "queue": 0,
+                     *           "requests": 0,
+                     *           "storage": 0
+                     *         },
+                     *         "total": 0
+                     *       },
+                     *       "costEstimate": {
+                     *         "assumedItemBytes": 200,
+                     *         "assumedWriteMicros": 1000,
+                     *         "items": 26215,
+                     *         "parts": {
+                     *           "compute": 0.000178574,
+                     *           "database": 0.016467375,
+                     *           "queue": 0.00004,
+                     *           "requests": 0.000007,
+                     *           "storage": 0.0000244
+                     *         },
+                     *         "total": 0.016717349
+                     *       },
                      *       "counts": {
                      *         "failed": 0,
                      *         "pending": 0,
@@ -10731,7 +11967,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `uri-too-long`: Path and query string together have more than 4 KiB. */
+            /** @description `uri-too-long`: Path and query string together have more than 7 KiB. */
             414: {
                 headers: {
                     [name: string]: unknown;
@@ -10923,7 +12159,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `uri-too-long`: Path and query string together have more than 4 KiB. */
+            /** @description `uri-too-long`: Path and query string together have more than 7 KiB. */
             414: {
                 headers: {
                     [name: string]: unknown;
@@ -11101,7 +12337,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `uri-too-long`: Path and query string together have more than 4 KiB. */
+            /** @description `uri-too-long`: Path and query string together have more than 7 KiB. */
             414: {
                 headers: {
                     [name: string]: unknown;
@@ -11228,6 +12464,29 @@ export interface operations {
                     /**
                      * @example {
                      *       "attempts": 1,
+                     *       "cost": {
+                     *         "parts": {
+                     *           "compute": 0,
+                     *           "database": 0,
+                     *           "queue": 0,
+                     *           "requests": 0,
+                     *           "storage": 0
+                     *         },
+                     *         "total": 0
+                     *       },
+                     *       "costEstimate": {
+                     *         "assumedItemBytes": 200,
+                     *         "assumedWriteMicros": 1000,
+                     *         "items": 26215,
+                     *         "parts": {
+                     *           "compute": 0.000178574,
+                     *           "database": 0.016467375,
+                     *           "queue": 0.00004,
+                     *           "requests": 0.000007,
+                     *           "storage": 0.0000244
+                     *         },
+                     *         "total": 0.016717349
+                     *       },
                      *       "counts": {
                      *         "failed": 0,
                      *         "pending": 0,
@@ -11357,7 +12616,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `uri-too-long`: Path and query string together have more than 4 KiB. */
+            /** @description `uri-too-long`: Path and query string together have more than 7 KiB. */
             414: {
                 headers: {
                     [name: string]: unknown;
@@ -11563,7 +12822,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `uri-too-long`: Path and query string together have more than 4 KiB. */
+            /** @description `uri-too-long`: Path and query string together have more than 7 KiB. */
             414: {
                 headers: {
                     [name: string]: unknown;
@@ -11738,7 +12997,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `uri-too-long`: Path and query string together have more than 4 KiB. */
+            /** @description `uri-too-long`: Path and query string together have more than 7 KiB. */
             414: {
                 headers: {
                     [name: string]: unknown;
@@ -11966,7 +13225,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `uri-too-long`: Path and query string together have more than 4 KiB. */
+            /** @description `uri-too-long`: Path and query string together have more than 7 KiB. */
             414: {
                 headers: {
                     [name: string]: unknown;
@@ -12314,7 +13573,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `uri-too-long`: Path and query string together have more than 4 KiB. */
+            /** @description `uri-too-long`: Path and query string together have more than 7 KiB. */
             414: {
                 headers: {
                     [name: string]: unknown;
@@ -12498,7 +13757,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `uri-too-long`: Path and query string together have more than 4 KiB. */
+            /** @description `uri-too-long`: Path and query string together have more than 7 KiB. */
             414: {
                 headers: {
                     [name: string]: unknown;
@@ -12657,7 +13916,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `uri-too-long`: Path and query string together have more than 4 KiB. */
+            /** @description `uri-too-long`: Path and query string together have more than 7 KiB. */
             414: {
                 headers: {
                     [name: string]: unknown;
@@ -12866,7 +14125,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `uri-too-long`: Path and query string together have more than 4 KiB. */
+            /** @description `uri-too-long`: Path and query string together have more than 7 KiB. */
             414: {
                 headers: {
                     [name: string]: unknown;
@@ -13007,7 +14266,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `uri-too-long`: Path and query string together have more than 4 KiB. */
+            /** @description `uri-too-long`: Path and query string together have more than 7 KiB. */
             414: {
                 headers: {
                     [name: string]: unknown;
@@ -13119,7 +14378,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `uri-too-long`: Path and query string together have more than 4 KiB. */
+            /** @description `uri-too-long`: Path and query string together have more than 7 KiB. */
             414: {
                 headers: {
                     [name: string]: unknown;
@@ -13231,7 +14490,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `uri-too-long`: Path and query string together have more than 4 KiB. */
+            /** @description `uri-too-long`: Path and query string together have more than 7 KiB. */
             414: {
                 headers: {
                     [name: string]: unknown;
@@ -13358,8 +14617,1672 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `uri-too-long`: Path and query string together have more than 4 KiB. */
+            /** @description `uri-too-long`: Path and query string together have more than 7 KiB. */
             414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: components["responses"]["TooMany"];
+            /** @description `headers-too-large`: The headers without cookies have more than 10 KiB in total, If-Match or If-None-Match has more than 4 KiB of entity tags, or traceparent has more than 256 bytes. */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `internal`: An unexpected error occurred on the server. The logs contain the cause under the requestId.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Internal Server Error"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /**
+             * @description `unavailable`: The call could not read or write its data in time: a service failed or was slow, or concurrent calls wrote the same data.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            503: {
+                headers: {
+                    /** @description Seconds, with a problem. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Service Unavailable"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+        };
+    };
+    listOperatorJobs: {
+        parameters: {
+            query?: {
+                /** @description Return only jobs with this status. */
+                status?: components["schemas"]["Status"];
+                /** @description Return only jobs of this type. */
+                type?: string;
+                /** @description Return only jobs of this tenant. */
+                tenant?: string;
+                /** @description Return only jobs that were accepted at this time or later, in RFC 3339. */
+                createdAfter?: string;
+                /** @description Return only jobs that were accepted before this time, in RFC 3339. */
+                createdBefore?: string;
+                /** @description Order of the list: all jobs, newest first; or only unfinished jobs, oldest first. */
+                order?: string;
+                /** @description Maximum number of jobs on the page. */
+                limit?: number;
+                /** @description The `nextCursor` of the previous page. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page. */
+            200: {
+                headers: {
+                    "Cache-Control"?: "no-store";
+                    /** @description The next page, `rel="next"` (RFC 8288); absent on the last one. */
+                    Link?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "jobs": [
+                     *         {
+                     *           "attempts": 1,
+                     *           "counts": null,
+                     *           "createdAt": "2026-07-01T09:00:00.12Z",
+                     *           "deadlineAt": "2026-07-02T09:00:00.5Z",
+                     *           "errorCode": null,
+                     *           "finishedAt": null,
+                     *           "itemCount": 52000,
+                     *           "itemCountFinal": true,
+                     *           "jobId": "019f2c3e-7b1a-7c44-9d0e-2f6a1b3c4d5e",
+                     *           "jobType": "invite",
+                     *           "priority": "normal",
+                     *           "stage": "processing",
+                     *           "startedAt": "2026-07-01T09:00:00.5Z",
+                     *           "status": "running",
+                     *           "tenant": "acme",
+                     *           "traceId": "019f2c3e7b1a7c449d0e2f6a1b3c4d5e",
+                     *           "updatedAt": "2026-07-01T09:00:04Z",
+                     *           "waitingFor": {
+                     *             "nextTry": "2026-07-01T09:20:00Z",
+                     *             "reason": "handler_unavailable",
+                     *             "since": "2026-07-01T09:10:00Z"
+                     *           }
+                     *         },
+                     *         {
+                     *           "attempts": 1,
+                     *           "counts": {
+                     *             "failed": 10,
+                     *             "skipped": 0,
+                     *             "succeeded": 51990
+                     *           },
+                     *           "createdAt": "2026-07-01T09:00:00.12Z",
+                     *           "deadlineAt": "2026-07-02T09:00:00.5Z",
+                     *           "errorCode": null,
+                     *           "finishedAt": "2026-07-01T09:01:00Z",
+                     *           "itemCount": 52000,
+                     *           "itemCountFinal": true,
+                     *           "jobId": "019f2c3e-7b1a-7c44-9d0e-2f6a1b3c4d5e",
+                     *           "jobType": "invite",
+                     *           "priority": "normal",
+                     *           "stage": "done",
+                     *           "startedAt": "2026-07-01T09:00:00.5Z",
+                     *           "status": "completed",
+                     *           "tenant": "acme",
+                     *           "traceId": "019f2c3e7b1a7c449d0e2f6a1b3c4d5e",
+                     *           "updatedAt": "2026-07-01T09:00:04Z",
+                     *           "waitingFor": null
+                     *         }
+                     *       ],
+                     *       "nextCursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["OperatorJobs"];
+                };
+            };
+            /** @description `malformed-query`: The query string cannot be read. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: components["responses"]["NoToken"];
+            /**
+             * @description `not-an-operator`: The token is valid, but its user is not an operator. Only operators can see dead letters, because they contain rows of all tenants, and register job types, because all tenants use them. In a deployment that is open to everyone, no user is an operator.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /**
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 32 KiB for a schedule, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Request Entity Too Large"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /** @description `uri-too-long`: Path and query string together have more than 7 KiB. */
+            414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `invalid-request`: Fields of the body, or parameters, are missing, unknown or invalid. The list errors contains all of them, up to a hundred: a JSON pointer to each, a stable code, and a description of a valid value. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: components["responses"]["TooMany"];
+            /** @description `headers-too-large`: The headers without cookies have more than 10 KiB in total, If-Match or If-None-Match has more than 4 KiB of entity tags, or traceparent has more than 256 bytes. */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `internal`: An unexpected error occurred on the server. The logs contain the cause under the requestId.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Internal Server Error"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /**
+             * @description `unavailable`: The call could not read or write its data in time: a service failed or was slow, or concurrent calls wrote the same data.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            503: {
+                headers: {
+                    /** @description Seconds, with a problem. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Service Unavailable"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+        };
+    };
+    listFailureGroups: {
+        parameters: {
+            query?: {
+                /** @description Return only failures of this job type. */
+                type?: string;
+                /** @description Return only failures with this code. */
+                code?: string;
+                /** @description Return only failures of jobs of this tenant. */
+                tenant?: string;
+                /** @description Return only failures of jobs that were accepted at this time or later, in RFC 3339. */
+                createdAfter?: string;
+                /** @description Return only failures of jobs that were accepted before this time, in RFC 3339. */
+                createdBefore?: string;
+                /** @description Maximum number of jobs whose reports are read for the page. */
+                limit?: number;
+                /** @description The `nextCursor` of the previous page. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page. */
+            200: {
+                headers: {
+                    "Cache-Control"?: "no-store";
+                    /** @description The next page, `rel="next"` (RFC 8288); absent on the last one. */
+                    Link?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "asOf": "2026-07-01T09:40:00Z",
+                     *       "groups": [
+                     *         {
+                     *           "code": "handler_unavailable",
+                     *           "firstSeen": "2026-07-01T09:31:00Z",
+                     *           "items": 1204,
+                     *           "jobIds": [
+                     *             "019f2c3e-7b1a-7c44-9d0e-2f6a1b3c4d5e"
+                     *           ],
+                     *           "jobs": 1,
+                     *           "lastSeen": "2026-07-01T09:31:00Z",
+                     *           "type": "invite"
+                     *         }
+                     *       ],
+                     *       "groupsLeftOut": 0,
+                     *       "jobsRead": 1,
+                     *       "nextCursor": null,
+                     *       "uncounted": 0
+                     *     }
+                     */
+                    "application/json": components["schemas"]["FailureGroups"];
+                };
+            };
+            /** @description `malformed-query`: The query string cannot be read. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: components["responses"]["NoToken"];
+            /**
+             * @description `not-an-operator`: The token is valid, but its user is not an operator. Only operators can see dead letters, because they contain rows of all tenants, and register job types, because all tenants use them. In a deployment that is open to everyone, no user is an operator.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /**
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 32 KiB for a schedule, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Request Entity Too Large"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /** @description `uri-too-long`: Path and query string together have more than 7 KiB. */
+            414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `invalid-request`: Fields of the body, or parameters, are missing, unknown or invalid. The list errors contains all of them, up to a hundred: a JSON pointer to each, a stable code, and a description of a valid value. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: components["responses"]["TooMany"];
+            /** @description `headers-too-large`: The headers without cookies have more than 10 KiB in total, If-Match or If-None-Match has more than 4 KiB of entity tags, or traceparent has more than 256 bytes. */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `internal`: An unexpected error occurred on the server. The logs contain the cause under the requestId.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Internal Server Error"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /**
+             * @description `unavailable`: The call could not read or write its data in time: a service failed or was slow, or concurrent calls wrote the same data.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            503: {
+                headers: {
+                    /** @description Seconds, with a problem. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Service Unavailable"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+        };
+    };
+    retryFailures: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Up to 16 KiB. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "asOf": "2026-07-01T09:40:00Z",
+                 *       "code": "handler_unavailable",
+                 *       "jobIds": [
+                 *         "019f2c3e-7b1a-7c44-9d0e-2f6a1b3c4d5e"
+                 *       ],
+                 *       "reason": "The mail server is back.",
+                 *       "type": "invite"
+                 *     }
+                 */
+                "application/json": components["schemas"]["RetriesRequest"];
+            };
+        };
+        responses: {
+            /** @description An outcome for each job. */
+            200: {
+                headers: {
+                    "Cache-Control"?: "no-store";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "jobs": [
+                     *         {
+                     *           "attempts": 2,
+                     *           "detail": null,
+                     *           "jobId": "019f2c3e-7b1a-7c44-9d0e-2f6a1b3c4d5e",
+                     *           "outcome": "started",
+                     *           "problem": null
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Retries"];
+                };
+            };
+            /** @description `malformed-json`: The body is not valid JSON. The detail contains line and column. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: components["responses"]["NoToken"];
+            /**
+             * @description `not-an-operator`: The token is valid, but its user is not an operator. Only operators can see dead letters, because they contain rows of all tenants, and register job types, because all tenants use them. In a deployment that is open to everyone, no user is an operator.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /**
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 32 KiB for a schedule, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Request Entity Too Large"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /** @description `uri-too-long`: Path and query string together have more than 7 KiB. */
+            414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported-media-type`: The header Content-Type does not declare the body as JSON. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `invalid-request`: Fields of the body, or parameters, are missing, unknown or invalid. The list errors contains all of them, up to a hundred: a JSON pointer to each, a stable code, and a description of a valid value. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: components["responses"]["TooMany"];
+            /** @description `headers-too-large`: The headers without cookies have more than 10 KiB in total, If-Match or If-None-Match has more than 4 KiB of entity tags, or traceparent has more than 256 bytes. */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `internal`: An unexpected error occurred on the server. The logs contain the cause under the requestId.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Internal Server Error"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /**
+             * @description `unavailable`: The call could not read or write its data in time: a service failed or was slow, or concurrent calls wrote the same data.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            503: {
+                headers: {
+                    /** @description Seconds, with a problem. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Service Unavailable"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+        };
+    };
+    listQueues: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The queues. */
+            200: {
+                headers: {
+                    "Cache-Control"?: "no-store";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "queues": [
+                     *         {
+                     *           "delayed": 2,
+                     *           "inFlight": 8,
+                     *           "isForDeadLetters": false,
+                     *           "oldestSeconds": 12,
+                     *           "queue": "chunkNormal",
+                     *           "visible": 41
+                     *         },
+                     *         {
+                     *           "delayed": 0,
+                     *           "inFlight": 0,
+                     *           "isForDeadLetters": true,
+                     *           "oldestSeconds": 86400,
+                     *           "queue": "chunkDeadLetters",
+                     *           "visible": 1
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["OperatorQueues"];
+                };
+            };
+            401: components["responses"]["NoToken"];
+            /**
+             * @description `not-an-operator`: The token is valid, but its user is not an operator. Only operators can see dead letters, because they contain rows of all tenants, and register job types, because all tenants use them. In a deployment that is open to everyone, no user is an operator.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /**
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 32 KiB for a schedule, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Request Entity Too Large"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /** @description `uri-too-long`: Path and query string together have more than 7 KiB. */
+            414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: components["responses"]["TooMany"];
+            /** @description `headers-too-large`: The headers without cookies have more than 10 KiB in total, If-Match or If-None-Match has more than 4 KiB of entity tags, or traceparent has more than 256 bytes. */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `internal`: An unexpected error occurred on the server. The logs contain the cause under the requestId.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Internal Server Error"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /**
+             * @description `unavailable`: The call could not read or write its data in time: a service failed or was slow, or concurrent calls wrote the same data.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            503: {
+                headers: {
+                    /** @description Seconds, with a problem. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Service Unavailable"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+        };
+    };
+    listHandlers: {
+        parameters: {
+            query?: {
+                /** @description Maximum number of handlers on the page. */
+                limit?: number;
+                /** @description The `nextCursor` of the previous page. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page. */
+            200: {
+                headers: {
+                    "Cache-Control"?: "no-store";
+                    /** @description The next page, `rel="next"` (RFC 8288); absent on the last one. */
+                    Link?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "handlers": [
+                     *         {
+                     *           "breaker": {
+                     *             "nextTry": "2026-07-01T09:20:00Z",
+                     *             "openSince": "2026-07-01T09:10:00Z",
+                     *             "state": "unreachable",
+                     *             "unansweredSince": "2026-07-01T09:09:52Z"
+                     *           },
+                     *           "concurrency": 10,
+                     *           "concurrencyNow": 10,
+                     *           "hasMoreParkedChunks": false,
+                     *           "itemsPerSecond": 50,
+                     *           "name": "invite",
+                     *           "parkedChunks": 17,
+                     *           "permitsInUse": 0,
+                     *           "status": "active"
+                     *         }
+                     *       ],
+                     *       "nextCursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["OperatorHandlers"];
+                };
+            };
+            /** @description `malformed-query`: The query string cannot be read. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: components["responses"]["NoToken"];
+            /**
+             * @description `not-an-operator`: The token is valid, but its user is not an operator. Only operators can see dead letters, because they contain rows of all tenants, and register job types, because all tenants use them. In a deployment that is open to everyone, no user is an operator.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /**
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 32 KiB for a schedule, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Request Entity Too Large"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /** @description `uri-too-long`: Path and query string together have more than 7 KiB. */
+            414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `invalid-request`: Fields of the body, or parameters, are missing, unknown or invalid. The list errors contains all of them, up to a hundred: a JSON pointer to each, a stable code, and a description of a valid value. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: components["responses"]["TooMany"];
+            /** @description `headers-too-large`: The headers without cookies have more than 10 KiB in total, If-Match or If-None-Match has more than 4 KiB of entity tags, or traceparent has more than 256 bytes. */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `internal`: An unexpected error occurred on the server. The logs contain the cause under the requestId.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Internal Server Error"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /**
+             * @description `unavailable`: The call could not read or write its data in time: a service failed or was slow, or concurrent calls wrote the same data.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            503: {
+                headers: {
+                    /** @description Seconds, with a problem. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Service Unavailable"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+        };
+    };
+    listPauses: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The pauses. */
+            200: {
+                headers: {
+                    "Cache-Control"?: "no-store";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "pauses": [
+                     *         {
+                     *           "by": "3f1b6c2e",
+                     *           "pauseId": "019f2c3e-7b1a-7c44-9d0e-2f6a1b3c4d5e",
+                     *           "since": "2026-07-01T09:00:00Z",
+                     *           "tenant": null,
+                     *           "type": "invite",
+                     *           "until": "2026-07-01T12:00:00Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Pauses"];
+                };
+            };
+            401: components["responses"]["NoToken"];
+            /**
+             * @description `not-an-operator`: The token is valid, but its user is not an operator. Only operators can see dead letters, because they contain rows of all tenants, and register job types, because all tenants use them. In a deployment that is open to everyone, no user is an operator.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /**
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 32 KiB for a schedule, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Request Entity Too Large"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /** @description `uri-too-long`: Path and query string together have more than 7 KiB. */
+            414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: components["responses"]["TooMany"];
+            /** @description `headers-too-large`: The headers without cookies have more than 10 KiB in total, If-Match or If-None-Match has more than 4 KiB of entity tags, or traceparent has more than 256 bytes. */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `internal`: An unexpected error occurred on the server. The logs contain the cause under the requestId.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Internal Server Error"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /**
+             * @description `unavailable`: The call could not read or write its data in time: a service failed or was slow, or concurrent calls wrote the same data.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            503: {
+                headers: {
+                    /** @description Seconds, with a problem. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Service Unavailable"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+        };
+    };
+    pause: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Up to 8 KiB. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "reason": "The mail server is being repaired.",
+                 *       "type": "invite",
+                 *       "until": "2026-07-01T12:00:00Z"
+                 *     }
+                 */
+                "application/json": components["schemas"]["PauseRequest"];
+            };
+        };
+        responses: {
+            /** @description The pause that is in force: this one, or an earlier one. */
+            200: {
+                headers: {
+                    "Cache-Control"?: "no-store";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "by": "3f1b6c2e",
+                     *       "isNew": true,
+                     *       "pauseId": "019f2c3e-7b1a-7c44-9d0e-2f6a1b3c4d5e",
+                     *       "since": "2026-07-01T09:00:00Z",
+                     *       "tenant": null,
+                     *       "type": "invite",
+                     *       "until": "2026-07-01T12:00:00Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Pause"];
+                };
+            };
+            /** @description `malformed-json`: The body is not valid JSON. The detail contains line and column. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: components["responses"]["NoToken"];
+            /**
+             * @description `not-an-operator`: The token is valid, but its user is not an operator. Only operators can see dead letters, because they contain rows of all tenants, and register job types, because all tenants use them. In a deployment that is open to everyone, no user is an operator.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /** @description `too-many-pauses`: The deployment has its maximum of 100 pauses of job types and tenants in force. Nothing was done. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 32 KiB for a schedule, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Request Entity Too Large"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /** @description `uri-too-long`: Path and query string together have more than 7 KiB. */
+            414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported-media-type`: The header Content-Type does not declare the body as JSON. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `invalid-request`: Fields of the body, or parameters, are missing, unknown or invalid. The list errors contains all of them, up to a hundred: a JSON pointer to each, a stable code, and a description of a valid value. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: components["responses"]["TooMany"];
+            /** @description `headers-too-large`: The headers without cookies have more than 10 KiB in total, If-Match or If-None-Match has more than 4 KiB of entity tags, or traceparent has more than 256 bytes. */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `internal`: An unexpected error occurred on the server. The logs contain the cause under the requestId.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Internal Server Error"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /**
+             * @description `unavailable`: The call could not read or write its data in time: a service failed or was slow, or concurrent calls wrote the same data.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            503: {
+                headers: {
+                    /** @description Seconds, with a problem. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Service Unavailable"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+        };
+    };
+    endPause: {
+        parameters: {
+            query: {
+                /** @description Reason, for the log of operators. */
+                reason: string;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the pause, as returned by the list. */
+                pauseId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The pause has ended. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description `malformed-query`: The query string cannot be read. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: components["responses"]["NoToken"];
+            /**
+             * @description `not-an-operator`: The token is valid, but its user is not an operator. Only operators can see dead letters, because they contain rows of all tenants, and register job types, because all tenants use them. In a deployment that is open to everyone, no user is an operator.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /** @description `not-found`: Nothing exists at this path: the id is unknown, has expired, was deleted, or belongs to another tenant. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 32 KiB for a schedule, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Request Entity Too Large"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /** @description `uri-too-long`: Path and query string together have more than 7 KiB. */
+            414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `invalid-request`: Fields of the body, or parameters, are missing, unknown or invalid. The list errors contains all of them, up to a hundred: a JSON pointer to each, a stable code, and a description of a valid value. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: components["responses"]["TooMany"];
+            /** @description `headers-too-large`: The headers without cookies have more than 10 KiB in total, If-Match or If-None-Match has more than 4 KiB of entity tags, or traceparent has more than 256 bytes. */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `internal`: An unexpected error occurred on the server. The logs contain the cause under the requestId.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Internal Server Error"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /**
+             * @description `unavailable`: The call could not read or write its data in time: a service failed or was slow, or concurrent calls wrote the same data.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            503: {
+                headers: {
+                    /** @description Seconds, with a problem. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Service Unavailable"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+        };
+    };
+    listOperatorWebhooks: {
+        parameters: {
+            query: {
+                /** @description The tenant. */
+                tenant: string;
+                /** @description Return healthy webhooks, too. */
+                all?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The webhooks. */
+            200: {
+                headers: {
+                    "Cache-Control"?: "no-store";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "tenant": "acme",
+                     *       "webhooks": [
+                     *         {
+                     *           "createdAt": "2026-06-30T06:13:20Z",
+                     *           "disabledAt": "2026-07-01T09:00:00Z",
+                     *           "disabledReason": "gone",
+                     *           "failingSince": null,
+                     *           "failures": 0,
+                     *           "host": "hooks.example.com",
+                     *           "pausedUntil": null,
+                     *           "status": "disabled",
+                     *           "webhookId": "5b1d7c1e-3c5e-4d1f-8a70-0d6d6d0f5c11"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["OperatorWebhooks"];
+                };
+            };
+            /** @description `malformed-query`: The query string cannot be read. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: components["responses"]["NoToken"];
+            /**
+             * @description `not-an-operator`: The token is valid, but its user is not an operator. Only operators can see dead letters, because they contain rows of all tenants, and register job types, because all tenants use them. In a deployment that is open to everyone, no user is an operator.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /**
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 32 KiB for a schedule, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Request Entity Too Large"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /** @description `uri-too-long`: Path and query string together have more than 7 KiB. */
+            414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `invalid-request`: Fields of the body, or parameters, are missing, unknown or invalid. The list errors contains all of them, up to a hundred: a JSON pointer to each, a stable code, and a description of a valid value. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: components["responses"]["TooMany"];
+            /** @description `headers-too-large`: The headers without cookies have more than 10 KiB in total, If-Match or If-None-Match has more than 4 KiB of entity tags, or traceparent has more than 256 bytes. */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `internal`: An unexpected error occurred on the server. The logs contain the cause under the requestId.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Internal Server Error"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /**
+             * @description `unavailable`: The call could not read or write its data in time: a service failed or was slow, or concurrent calls wrote the same data.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            503: {
+                headers: {
+                    /** @description Seconds, with a problem. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Service Unavailable"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+        };
+    };
+    listOperatorLog: {
+        parameters: {
+            query?: {
+                /** @description Maximum number of actions on the page. */
+                limit?: number;
+                /** @description The `nextCursor` of the previous page. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page. */
+            200: {
+                headers: {
+                    "Cache-Control"?: "no-store";
+                    /** @description The next page, `rel="next"` (RFC 8288); absent on the last one. */
+                    Link?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "entries": [
+                     *         {
+                     *           "action": "retryFailures",
+                     *           "at": "2026-07-01T09:00:00.12Z",
+                     *           "entryId": "001782896400120-8f1d2c3b-5a49-4c1e-9f70-6d2b8e1a0c57",
+                     *           "operator": "3f1b6c2e",
+                     *           "operatorName": "olga@example.com",
+                     *           "reason": "The mail server is back.",
+                     *           "result": {
+                     *             "at": "2026-07-01T09:00:01.4Z",
+                     *             "detail": "1 of 1 jobs started",
+                     *             "started": [
+                     *               "019f2c3e-7b1a-7c44-9d0e-2f6a1b3c4d5e"
+                     *             ],
+                     *             "status": 200
+                     *           },
+                     *           "scope": {
+                     *             "code": "handler_unavailable",
+                     *             "jobIds": [
+                     *               "019f2c3e-7b1a-7c44-9d0e-2f6a1b3c4d5e"
+                     *             ],
+                     *             "jobType": "invite"
+                     *           }
+                     *         }
+                     *       ],
+                     *       "nextCursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["OperatorLog"];
+                };
+            };
+            /** @description `malformed-query`: The query string cannot be read. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: components["responses"]["NoToken"];
+            /**
+             * @description `not-an-operator`: The token is valid, but its user is not an operator. Only operators can see dead letters, because they contain rows of all tenants, and register job types, because all tenants use them. In a deployment that is open to everyone, no user is an operator.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /**
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 32 KiB for a schedule, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Request Entity Too Large"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /** @description `uri-too-long`: Path and query string together have more than 7 KiB. */
+            414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `invalid-request`: Fields of the body, or parameters, are missing, unknown or invalid. The list errors contains all of them, up to a hundred: a JSON pointer to each, a stable code, and a description of a valid value. */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -13530,7 +16453,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `uri-too-long`: Path and query string together have more than 4 KiB. */
+            /** @description `uri-too-long`: Path and query string together have more than 7 KiB. */
             414: {
                 headers: {
                     [name: string]: unknown;
@@ -13714,7 +16637,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `uri-too-long`: Path and query string together have more than 4 KiB. */
+            /** @description `uri-too-long`: Path and query string together have more than 7 KiB. */
             414: {
                 headers: {
                     [name: string]: unknown;
@@ -13917,7 +16840,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `uri-too-long`: Path and query string together have more than 4 KiB. */
+            /** @description `uri-too-long`: Path and query string together have more than 7 KiB. */
             414: {
                 headers: {
                     [name: string]: unknown;
@@ -13980,7 +16903,10 @@ export interface operations {
     };
     discardDeadLetter: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Reason, for the log of operators. */
+                reason?: string;
+            };
             header?: never;
             path: {
                 /**
@@ -13999,6 +16925,15 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description `malformed-query`: The query string cannot be read. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
             };
             401: components["responses"]["NoToken"];
             /**
@@ -14057,8 +16992,17 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `uri-too-long`: Path and query string together have more than 4 KiB. */
+            /** @description `uri-too-long`: Path and query string together have more than 7 KiB. */
             414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `invalid-request`: Fields of the body, or parameters, are missing, unknown or invalid. The list errors contains all of them, up to a hundred: a JSON pointer to each, a stable code, and a description of a valid value. */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -14120,7 +17064,10 @@ export interface operations {
     };
     replayDeadLetter: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Reason, for the log of operators. */
+                reason?: string;
+            };
             header?: never;
             path: {
                 /**
@@ -14156,6 +17103,15 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["Replay"];
+                };
+            };
+            /** @description `malformed-query`: The query string cannot be read. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             401: components["responses"]["NoToken"];
@@ -14221,8 +17177,17 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `uri-too-long`: Path and query string together have more than 4 KiB. */
+            /** @description `uri-too-long`: Path and query string together have more than 7 KiB. */
             414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `invalid-request`: Fields of the body, or parameters, are missing, unknown or invalid. The list errors contains all of them, up to a hundred: a JSON pointer to each, a stable code, and a description of a valid value. */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };

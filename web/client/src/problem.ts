@@ -38,6 +38,7 @@ export const PROBLEM_KINDS = [
   "schedule-not-runnable",
   "too-many-job-types",
   "too-many-jobs",
+  "too-many-pauses",
   "too-many-schedules",
   "too-many-webhooks",
   "unavailable",

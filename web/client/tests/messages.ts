@@ -63,6 +63,7 @@ export function jobAt(percent: number, more: Partial<Job> = {}): Job {
     etaSeconds: 100 - percent,
     durationSeconds: percent,
     attempts: 1,
+    cost: null,
     startedFrom: null,
     startedAs: null,
     undoes: null,

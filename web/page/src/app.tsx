@@ -3,7 +3,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { announcement } from "./accessibility";
 import { Header } from "./components/header";
-import { listen, route } from "./router";
+import { listen, type Route, route } from "./router";
 import { sessionState, startSession } from "./session";
 import { text } from "./text";
 import { DatasetsView } from "./views/datasets";
@@ -11,6 +11,7 @@ import { ImportView } from "./views/import";
 import { JobView } from "./views/job";
 import { JobsView } from "./views/jobs";
 import { NotFound } from "./views/not-found";
+import { OperationsView } from "./views/operations";
 import { RecordsView } from "./views/records";
 import { ScheduleView } from "./views/schedule";
 import { SchedulesView } from "./views/schedules";
@@ -28,7 +29,7 @@ export function App() {
   const main = useRef<HTMLElement>(null);
   const shown = useRef(route.value);
   useEffect(() => {
-    document.title = `${text.titles[route.value.view]} - ${text.app}`;
+    document.title = `${titleOf(route.value)} - ${text.app}`;
     // After a click on a link the keyboard continues in the new view.
     if (shown.current !== route.value) main.current?.focus();
     shown.current = route.value;
@@ -48,6 +49,11 @@ export function App() {
       </p>
     </>
   );
+}
+
+/** Returns the title of a view, which is the first that a screen reader reads of it. */
+function titleOf(to: Route): string {
+  return to.view === "operations" ? text.operations.titleOf(to.part) : text.titles[to.view];
 }
 
 function View() {
@@ -102,6 +108,8 @@ function Routed() {
       return <WebhooksView />;
     case "webhook":
       return <WebhookView key={to.webhookId} webhookId={to.webhookId} />;
+    case "operations":
+      return <OperationsView part={to.part} />;
     case "unknown":
       return <NotFound />;
   }

@@ -4,6 +4,7 @@
  */
 
 import { ErrorResponse, UserManager, WebStorageStateStore } from "oidc-client-ts";
+import type { OperatorRule } from "./operator";
 
 /** The OpenID Connect settings; see `functions/web`. */
 export interface SignIn {
@@ -17,6 +18,8 @@ export interface SignIn {
   token: "access" | "id";
   /** The root of Cognito's hosted sign-in page; null for an issuer that publishes its endpoints. */
   hostedPage: string | null;
+  /** The words in the API's token that identify operators. Absent in deployments of an earlier version. */
+  operators?: OperatorRule;
 }
 
 /** The content of `/config.json`. */

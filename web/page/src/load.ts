@@ -2,6 +2,7 @@
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { guarded } from "./api";
+import { usePolling } from "./polling";
 
 /** A value, or the error of reading it. */
 export interface Loaded<T> {
@@ -35,6 +36,10 @@ export interface List<T> {
   more: () => void;
   /** Reads again after an error. */
   reload: () => void;
+  /** Reads the first page again, and shows only that one. */
+  refresh: () => void;
+  /** The time of the last read of the first page; null before it. */
+  readAt: number | null;
 }
 
 /** One page of a list. */
@@ -48,6 +53,10 @@ export interface LiveItems<T> {
   id: (item: T) => string;
   /** Returns true if an item will still change. */
   isLive: (item: T) => boolean;
+  /** True if items can be added at any time, so that an empty list is read again, too. */
+  isOpen?: boolean;
+  /** The refresh interval of the first page, in milliseconds, in place of the usual one. */
+  everyMs?: number;
 }
 
 /**
@@ -65,6 +74,7 @@ export function useList<T>(
   const [read, setRead] = useState<Page<T> | null>(null);
   const [error, setError] = useState<unknown>(null);
   const [loading, setLoading] = useState(false);
+  const [readAt, setReadAt] = useState<number | null>(null);
   // Belongs to the current list; aborted when the list changes.
   const stop = useRef(new AbortController());
   const add = (cursor?: string) => {
@@ -73,7 +83,9 @@ export function useList<T>(
     setError(null);
     guarded(() => page(cursor, signal))
       .then((next) => {
-        if (!signal.aborted) setRead((read) => (cursor && read ? appended(read, next) : next));
+        if (signal.aborted) return;
+        setRead((read) => (cursor && read ? appended(read, next) : next));
+        if (!cursor) setReadAt(Date.now());
       })
       .catch((error: unknown) => !signal.aborted && setError(error))
       .finally(() => !signal.aborted && setLoading(false));
@@ -81,28 +93,22 @@ export function useList<T>(
   useEffect(() => {
     stop.current = new AbortController();
     setRead(null);
+    setReadAt(null);
     add();
     return () => stop.current.abort();
   }, deps);
-  const isLive = live !== undefined && (read?.items.some(live.isLive) ?? false);
-  useEffect(() => {
-    if (!live || !isLive) return;
-    const { signal } = stop.current;
-    let isReading = false;
-    const refresh = () => {
-      if (document.hidden || isReading) return;
-      isReading = true;
-      guarded(() => page(undefined, signal))
-        .then((first) => !signal.aborted && setRead((read) => read && mergeFirstPage(read, first, live.id)))
-        // Ignored: the next refresh may succeed, and reads that the user requests report their errors.
-        .catch(() => {})
-        .finally(() => {
-          isReading = false;
-        });
-    };
-    const timer = setInterval(refresh, REFRESH_MS);
-    return () => clearInterval(timer);
-  }, [...deps, isLive]);
+  const isLive = live !== undefined && read !== null && (live.isOpen || read.items.some(live.isLive));
+  // Errors are not shown: the next read may succeed, and reads that the user requests report theirs.
+  usePolling(
+    async (signal) => {
+      const first = await guarded(() => page(undefined, signal));
+      if (!live || signal.aborted) return;
+      setRead((read) => read && mergeFirstPage(read, first, live.id));
+      setReadAt(Date.now());
+    },
+    isLive ? (live.everyMs ?? REFRESH_MS) : null,
+    deps,
+  );
   const cursor = read?.nextCursor ?? undefined;
   const more = () => add(cursor);
   return {
@@ -112,6 +118,8 @@ export function useList<T>(
     loading: loading || (!read && !error),
     more,
     reload: more,
+    refresh: () => add(),
+    readAt,
   };
 }
 

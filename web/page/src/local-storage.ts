@@ -1,6 +1,5 @@
 /**
- * Entries in localStorage for convenience: the dataset of a job, the schema of a dataset, and unfinished
- * uploads. The API does not return them, and the page works without them. Separate for each user; deleted at
+ * Entries in localStorage for convenience: the dataset of a job, the schema of a dataset, and unfinished uploads. The API does not return them, and the page works without them. Separate for each user; deleted at
  * sign-out.
  */
 

@@ -6,6 +6,7 @@ import "./styles/tables.css";
 import "./styles/file.css";
 import "./styles/types.css";
 import "./styles/images.css";
+import "./styles/operations.css";
 import { render } from "preact";
 import { App } from "./app";
 import { keepPageOnDrop } from "./components/drop-zone";

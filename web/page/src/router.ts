@@ -15,7 +15,22 @@ export type Route =
   | { view: "schedule"; scheduleId: string }
   | { view: "webhooks" }
   | { view: "webhook"; webhookId: string }
+  | { view: "operations"; part: OperationsPart }
   | { view: "unknown" };
+
+/** The parts of the operators' view, in the order of its navigation. */
+export const OPERATIONS_PARTS = [
+  "jobs",
+  "failures",
+  "queues",
+  "handlers",
+  "pauses",
+  "dead-letters",
+  "webhooks",
+  "log",
+] as const;
+
+export type OperationsPart = (typeof OPERATIONS_PARTS)[number];
 
 /** Parses a path such as `/jobs/0198…`. */
 export function parseRoute(path: string): Route {
@@ -27,7 +42,13 @@ export function parseRoute(path: string): Route {
   if (first === "types") return second ? { view: "type", name: second } : { view: "types" };
   if (first === "schedules") return second ? { view: "schedule", scheduleId: second } : { view: "schedules" };
   if (first === "webhooks") return second ? { view: "webhook", webhookId: second } : { view: "webhooks" };
+  if (first === "operations") return operations(second ?? "jobs");
   return { view: "unknown" };
+}
+
+function operations(name: string): Route {
+  const part = OPERATIONS_PARTS.find((part) => part === name);
+  return part ? { view: "operations", part } : { view: "unknown" };
 }
 
 function decode(segment: string): string {
@@ -44,9 +65,24 @@ let path = location.pathname;
 /** The current view. */
 export const route = signal<Route>(parseRoute(path));
 
+/** The query string of the current address, with its question mark. Views keep their filters in it. */
+export const search = signal(location.search);
+
 function show(): void {
   path = location.pathname;
+  search.value = location.search;
   route.value = parseRoute(path);
+}
+
+/**
+ * Replaces the query string. The view stays, and with it the focus; the back button returns to the previous query. An
+ * unchanged query is no step of the history: a field reports its value at Enter, and again when it is left.
+ */
+export function goToQuery(query: URLSearchParams): void {
+  const text = query.toString();
+  if (text === new URLSearchParams(location.search).toString()) return;
+  history.pushState(null, "", text ? `${location.pathname}?${text}` : location.pathname);
+  search.value = location.search;
 }
 
 /** Navigates to a path of the page. */
@@ -62,6 +98,7 @@ export function listen(): void {
   addEventListener("popstate", () => {
     // A fragment, such as the skip link's, does not change the view.
     if (location.pathname !== path) show();
+    else search.value = location.search;
   });
   addEventListener("click", (event) => {
     const plain = event.button === 0 && !event.ctrlKey && !event.metaKey && !event.shiftKey && !event.altKey;
@@ -70,6 +107,6 @@ export function listen(): void {
       return;
     if (/^\/(api|assets)\//.test(link.pathname) || link.hash) return;
     event.preventDefault();
-    go(link.pathname);
+    go(link.pathname + link.search);
   });
 }

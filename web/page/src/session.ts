@@ -8,6 +8,7 @@ import { NetworkError } from "longshore-client";
 import { User, type UserManager } from "oidc-client-ts";
 import { type Config, isFinal, loadConfig, makeManager, revoke } from "./issuer";
 import { forgetAll, setStorageOwner } from "./local-storage";
+import { type Role, roleOf } from "./operator";
 import { go } from "./router";
 
 /** The states of the session. */
@@ -30,6 +31,9 @@ export const personName = computed(() => {
   const name = profile.name ?? profile["cognito:username"] ?? profile.preferred_username ?? profile.email;
   return typeof name === "string" ? name : null;
 });
+
+/** What the user may do for all tenants. Stays when the session ends, as the view does. */
+export const role = signal<Role>(null);
 
 let config: Config | null = null;
 let manager: UserManager | null = null;
@@ -69,7 +73,11 @@ export async function token(): Promise<string | undefined> {
   // Reported as a network failure, so that callers retry after a delay.
   if (user.value?.expired && (await renew()) === "unreachable")
     throw new NetworkError("No answer to a renewal");
-  return config?.signIn?.token === "id" ? user.value?.id_token : user.value?.access_token;
+  return user.value ? apiToken(user.value) : undefined;
+}
+
+function apiToken(found: User): string | undefined {
+  return config?.signIn?.token === "id" ? found.id_token : found.access_token;
 }
 
 /**
@@ -84,7 +92,7 @@ export async function renewRefusedToken(): Promise<boolean> {
 export async function signIn(): Promise<void> {
   signInError.value = null;
   try {
-    await manager?.signinRedirect({ state: { path: location.pathname } });
+    await manager?.signinRedirect({ state: { path: location.pathname + location.search } });
   } catch {
     signInError.value = "unreachable";
   }
@@ -113,6 +121,7 @@ function accept(found: User): void {
   person = found.profile.sub;
   setStorageOwner(person);
   user.value = found;
+  role.value = roleOf(apiToken(found), config?.signIn?.operators);
   sessionState.value = "signed-in";
   // Without the refresh token: an issuer may treat its use by two tabs as theft.
   const { refresh_token: _, ...shared } = JSON.parse(found.toStorageString());
@@ -124,6 +133,7 @@ async function forget(): Promise<void> {
   forgetAll();
   person = null;
   user.value = null;
+  role.value = null;
   sessionState.value = "signed-out";
   await manager?.removeUser();
 }

@@ -1,6 +1,7 @@
 /** All texts of the page, in one place for translation. */
 
 import type { Failure, FieldError, Job, JobSource, Occurrence } from "longshore-client";
+import { costText } from "./text/cost";
 import { errorText, FAILED, UNREACHABLE } from "./text/errors";
 import { exportsText } from "./text/exports";
 import { fileText } from "./text/file";
@@ -8,12 +9,13 @@ import { bytes, moment } from "./text/format";
 import { imagesText } from "./text/images";
 import { inspectionText } from "./text/inspection";
 import { jobText } from "./text/job";
+import { operationsText } from "./text/operations";
 import { schedulesText } from "./text/schedules";
 import { typesText } from "./text/types";
 import { waitingText } from "./text/waiting";
 import { webhooksText } from "./text/webhooks";
 
-export { bytes, dayOf, duration, moment, number, timeLeft } from "./text/format";
+export { bytes, dayOf, dollars, duration, moment, number, timeLeft, timeOfDay } from "./text/format";
 
 /** Returns a job's display name. */
 export function jobName({ fileName, jobType, jobId, source, undoes }: Job): string {
@@ -135,6 +137,7 @@ export const text = {
     schedule: "Schedule",
     webhooks: "Webhooks",
     webhook: "Webhook",
+    operations: "Operations",
     unknown: "Not found",
   },
   skip: "Skip to content",
@@ -146,6 +149,7 @@ export const text = {
     types: "Job types",
     schedules: "Schedules",
     webhooks: "Webhooks",
+    operations: "Operations",
   },
   theme: { toDark: "Use dark colours", toLight: "Use light colours" },
   loading: "Loading...",
@@ -195,6 +199,7 @@ export const text = {
     back: "All datasets",
   },
 
+  ...costText,
   ...exportsText,
   ...fileText,
   ...inspectionText,
@@ -203,6 +208,7 @@ export const text = {
   ...waitingText,
   ...schedulesText,
   ...webhooksText,
+  ...operationsText,
   ...imagesText,
   ...errorText,
 };

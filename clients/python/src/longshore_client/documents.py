@@ -51,6 +51,33 @@ class CodeVersion(TypedDict):
     commit: str | None
 
 
+class Cost(TypedDict):
+    """A cost in US dollars at AWS's list prices."""
+
+    total: float
+    parts: CostParts
+
+
+class CostEstimate(TypedDict):
+    """The estimated cost of one run of a job without failures, from the size of its source, and what is assumed for it."""
+
+    total: float
+    parts: CostParts
+    items: int
+    assumedItemBytes: NotRequired[int | None]
+    assumedWriteMicros: NotRequired[int | None]
+
+
+class CostParts(TypedDict):
+    """The parts of a cost in US dollars."""
+
+    compute: float
+    requests: float
+    database: float
+    storage: float
+    queue: float
+
+
 class CreatedWebhook(TypedDict):
     """A new webhook, with its secret."""
 
@@ -347,6 +374,9 @@ class Job(TypedDict):
     undoes: Undoes | None
     undoneBy: JobId | None
     waitingFor: NotRequired[WaitingFor | None]
+    cost: Cost | None
+    costEstimate: NotRequired[CostEstimate | None]
+    maxCost: NotRequired[float | None]
     error: JobError | None
     issues: list[JobError]
     createdAt: str
@@ -413,6 +443,7 @@ class JobRequest(TypedDict):
     callback: NotRequired[EndpointId | None]
     options: NotRequired[dict[str, Any] | None]
     results: NotRequired[ResultsRequest | None]
+    maxCost: NotRequired[float | None]
     startAt: NotRequired[str | None]
     timeoutSeconds: NotRequired[int | None]
 
@@ -892,5 +923,5 @@ SourceRequest = Union["DatasetRequest", "PartRequest"]
 Stage = Literal["queued", "splitting", "processing", "stopping", "finishing", "done"]
 Status = Literal["waiting", "running", "completed", "failed", "canceled"]
 UploadState = Literal["waiting", "received", "abandoned"]
-WaitReason = Literal["handler_unavailable", "handler_failing", "backpressure", "rate_limit", "concurrency_limit"]
+WaitReason = Literal["handler_unavailable", "handler_failing", "backpressure", "rate_limit", "concurrency_limit", "paused"]
 WebhookStatus = Literal["pending", "active", "disabled"]

@@ -2,7 +2,7 @@
 
 import { hasJobTypes } from "../job-types";
 import { route } from "../router";
-import { personName, sessionState, signOut } from "../session";
+import { personName, role, sessionState, signOut } from "../session";
 import { text } from "../text";
 import { currentTheme, switchTheme } from "../theme";
 
@@ -40,6 +40,11 @@ export function Header() {
           <a href="/webhooks" aria-current={here("webhooks", "webhook")}>
             {text.nav.webhooks}
           </a>
+          {role.value && (
+            <a href="/operations/jobs" aria-current={here("operations")}>
+              {text.nav.operations}
+            </a>
+          )}
         </nav>
         <div class="person">
           <ThemeButton />

@@ -30,6 +30,7 @@ export const errorText = {
     deleted: "It was deleted.",
     time_limit: "It exceeded its time limit.",
     too_many_failures: "More rows failed than the job allows:",
+    cost_limit: "It would have cost more than its maximum:",
     split_failed: "The file could not be read completely. This is an error on our side.",
     completion_failed: "The report could not be written. This is an error on our side.",
     file_empty: "The file is empty.",
@@ -122,6 +123,7 @@ export const errorText = {
     "job-ended": ["The job has already ended", "See its result."],
     "job-undone": ["This job cannot be retried", "It is an undo, or an import that is or was undone."],
     "not-an-operator": ["Only operators can do this", "Ask an operator of this deployment."],
+    "letter-settled": ["It was already replayed or discarded", "The list is read again."],
     "no-report": ["There is no report", "It could not be written, or it has expired. The counts remain."],
     "no-tenant": ["You do not have access", "Ask your administrator for access, and sign in again."],
     "not-ended": ["The job has not ended yet", "Wait until it ends, or cancel it."],
@@ -129,6 +131,10 @@ export const errorText = {
     "not-found": ["There is nothing here", "It was deleted, has expired, or never existed."],
     "not-undoable": ["This import cannot be undone", "Import a file with the old contents instead."],
     "not-validated": ["The check has not completed", "Retry it, or drop the file again as a new import."],
+    "nothing-to-replay": [
+      "There is nothing to replay",
+      "The job has changed since, or no longer exists. Discard it.",
+    ],
     "nothing-to-retry": ["There are no rows to retry", "Every row succeeded or was skipped."],
     "nothing-to-start": [
       "There is nothing to start",

@@ -43,6 +43,13 @@ export function bytes(value: number): string {
   return `${scaled.toFixed(scaled < 10 ? 1 : 0)} ${units[power - 1]}`;
 }
 
+/** Formats an amount of US dollars: in cents, or with two digits if it is less than a cent. */
+export function dollars(amount: number): string {
+  if (amount === 0 || amount >= 0.01) return `$${amount.toFixed(2)}`;
+  if (amount < 0.000_001) return "less than $0.000001";
+  return `$${amount.toFixed(Math.min(1 - Math.floor(Math.log10(amount)), 6))}`;
+}
+
 /** Formats a duration. */
 export function duration(seconds: number): string {
   if (seconds < 1) return "less than a second";
@@ -61,6 +68,11 @@ export function moment(iso: string, now = new Date()): string {
     hour: "numeric",
     minute: "2-digit",
   });
+}
+
+/** Formats the time of day of a moment, in milliseconds, with its seconds. */
+export function timeOfDay(at: number): string {
+  return new Date(at).toLocaleTimeString("en");
 }
 
 /** Formats a date of ISO 8601, which may have a time, as a day. */

@@ -25,6 +25,10 @@ export const waitingText = {
         "The handler asks for a pause",
         "It, or a service behind it, is busy. Items that wait spend no try.",
       ],
+      paused: [
+        "The job is paused by an operator",
+        "Nothing is lost: it continues by itself when the pause ends.",
+      ],
     } as Record<string, [string, string]>,
     unknown: ["The job waits for its handler", "It continues by itself."] as [string, string],
     next: (seconds: number) => `Next try in ${duration(seconds)}`,

@@ -42,7 +42,7 @@ export const webhooksText = {
       urlHint: "HTTPS on port 443, at a public host.",
       descriptionHint: "For you and your colleagues.",
       events: "Events",
-      eventsHint: "None selected: all of them, also those of later versions.",
+      eventsHint: "If you select none, the webhook gets all events, also those of later versions.",
       named: "Only jobs that name it",
       namedHint: "As their callback, when they are created with the API.",
       enabled: "Enabled",

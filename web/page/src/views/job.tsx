@@ -3,6 +3,7 @@
 import { hasEnded, ProblemError } from "longshore-client";
 import { useEffect } from "preact/hooks";
 import { announce } from "../accessibility";
+import { Cost } from "../components/cost";
 import { ErrorNotice } from "../components/errors";
 import { JobActions } from "../components/job-actions";
 import { Progress } from "../components/progress";
@@ -41,6 +42,7 @@ export function JobView({ jobId }: { jobId: string }) {
         <Progress key={job.attempts} job={job} />
         {job.waitingFor && !hasEnded(job) && <Waiting waitingFor={job.waitingFor} />}
         <JobActions key={job.attempts} job={job} onReopened={again} />
+        <Cost job={job} />
       </section>
       {hasEnded(job) && <Result key={job.attempts} job={job} onReopened={again} />}
     </>

@@ -89,6 +89,7 @@ export function fakeJob(number: number, change: Partial<Job> = {}): Job {
     etaSeconds: null,
     durationSeconds: 1,
     attempts: 1,
+    cost: null,
     startedFrom: null,
     startedAs: null,
     undoes: null,

@@ -29,17 +29,17 @@ function picture(name: string): string {
   return fileURLToPath(new URL(`screenshots/${name}`, STATE));
 }
 
-/** Opens a path of the page as the first user. */
-export async function open(page: Page, path = "/"): Promise<void> {
+/** Opens a path of the page as the first user, or as the one with this name. */
+export async function open(page: Page, path = "/", name?: string): Promise<void> {
   await page.goto(stack().webUrl + path);
-  await signIn(page);
+  await signIn(page, name);
 }
 
 /** Signs in on the sign-in page and returns to the page. */
-export async function signIn(page: Page): Promise<void> {
+export async function signIn(page: Page, name?: string): Promise<void> {
   const { webUrl, users } = stack();
-  const [user] = users;
-  if (!user) throw new Error("The local stack has no users.");
+  const user = users.find((user) => name === undefined || user.name === name);
+  if (!user) throw new Error(`The local stack has no user ${name ?? ""}.`);
   await page.getByRole("button", { name: "Sign in" }).click();
   await page.waitForURL((url) => url.origin !== webUrl);
   await page.locator("input[name=username]").fill(user.name);

@@ -20,8 +20,8 @@ import {
 vi.mock("../../src/api", () => ({}));
 const { mergeFirstPage } = await import("../../src/load");
 // Read when the router is loaded.
-vi.stubGlobal("location", { pathname: "/" });
-const { parseRoute } = await import("../../src/router");
+vi.stubGlobal("location", { pathname: "/", search: "" });
+const { goToQuery, parseRoute } = await import("../../src/router");
 
 beforeEach(() => {
   const kept = new Map<string, string>();
@@ -44,6 +44,9 @@ test.each([
   ["/types/", { view: "types" }],
   ["/types/invite", { view: "type", name: "invite" }],
   ["/jobs/1/2", { view: "unknown" }],
+  ["/operations", { view: "operations", part: "jobs" }],
+  ["/operations/dead-letters", { view: "operations", part: "dead-letters" }],
+  ["/operations/other", { view: "unknown" }],
   ["/elsewhere", { view: "unknown" }],
 ])("the view of %s", (path, route) => {
   expect(parseRoute(path)).toEqual(route);
@@ -89,4 +92,16 @@ test("entries of another user are invisible", () => {
   forgetAll();
   setStorageOwner("ann");
   expect(schemaOf("people")).toEqual(schema);
+});
+
+test("a query that is unchanged is no step of the history", () => {
+  const pushed: string[] = [];
+  const pushState = (_: unknown, __: string, address: string) => {
+    pushed.push(address);
+    Object.assign(location, { search: new URL(address, "https://page.example").search });
+  };
+  vi.stubGlobal("history", { pushState });
+  // Enter in a filter, and then the field's own change of the same value.
+  for (const type of ["a b", "a b", ""]) goToQuery(new URLSearchParams(type && { type }));
+  expect(pushed).toEqual(["/?type=a+b", "/"]);
 });
