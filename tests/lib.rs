@@ -12,19 +12,23 @@ pub mod harness {
     //! | [`stack`] | the system, deployed from the template |
     //! | [`handlers`] | the handlers that a stack may call: functions, and a local HTTPS endpoint |
     //! | [`backdoor`] | access to its resources, and states that a crash leaves behind, created without a crash |
-    //! | [`alarms`] | states of alarms |
+    //! | [`alarms`] | states of alarms, the signals that they are made of, and diverted queues |
+    //! | [`samples`], [`alarm_rules`] | what CloudWatch makes of the logs, and of the alarms of the template |
     //! | [`users`] | users of the stack's pool, signed in |
     //! | [`versions`] | functions of several versions in one stack |
     //! | [`client`], [`jobs`], [`parts`], [`watch`] | a browser that checks every response |
 
+    pub mod alarm_rules;
     pub mod alarms;
     pub mod aws_limits;
     pub mod backdoor;
     pub mod client;
     pub mod faults;
+    mod formulas;
     pub mod handlers;
     pub mod jobs;
     pub mod parts;
+    pub mod samples;
     pub mod setup;
     pub mod stack;
     pub mod users;

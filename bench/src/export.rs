@@ -5,7 +5,7 @@
 
 use crate::environment::Bench;
 use crate::item_size::{UNIT_BYTES, size};
-use crate::price::{self, READ_UNIT};
+use crate::price::{self, dollars};
 use crate::run::{Run, follow};
 use crate::statistics::median;
 use crate::usage::Logs;
@@ -151,7 +151,8 @@ impl<'a> Exports<'a> {
         let download_s = began.elapsed().as_secs_f64();
         let (rows, written, size_bytes) = (self.count, 0, fs::metadata(&self.exported)?.len());
         let first_progress_s = job.first_progress_s.min(seconds);
-        Ok((Run { rows, written, size_bytes, seconds, first_progress_s, polls: job.polls, functions }, download_s))
+        let (polls, stated_cost) = (job.polls, job.stated_cost);
+        Ok((Run { rows, written, size_bytes, seconds, first_progress_s, polls, stated_cost, functions }, download_s))
     }
 
     /// Runs the script. Returns the seconds that it has measured.
@@ -227,7 +228,7 @@ impl ExportResults {
     pub(crate) fn price(&self) -> price::Price {
         let mut price = price::run_price(self.median(), &self.memory_mb);
         let units = self.bytes_read().iter().sum::<f64>() / UNIT_BYTES as f64;
-        *price.entry("DynamoDB").or_default() += units * READ_UNIT;
+        *price.entry("DynamoDB").or_default() += units * dollars(|prices| prices.read_unit);
         price
     }
 }
@@ -256,6 +257,7 @@ mod tests {
             seconds: 2.0,
             first_progress_s: 1.0,
             polls: 0,
+            stated_cost: None,
             functions,
         };
         let results = ExportResults {
@@ -268,9 +270,11 @@ mod tests {
             load: None,
         };
         assert_eq!(results.read_units(), [128.0 * 500.0 / 16.0 + 128.0, 40_960.0 / 16.0 + 640.0]);
-        let reads = results.read_units().iter().sum::<f64>() * READ_UNIT;
+        let reads = results.read_units().iter().sum::<f64>() * dollars(|prices| prices.read_unit);
+        // The job is written to its indexes eight times.
+        let expected = reads + 8.0 * dollars(|prices| prices.write_unit);
         let dynamodb = results.price()["DynamoDB"];
-        assert!((dynamodb - reads).abs() < 1e-9, "{dynamodb} {reads}");
+        assert!((dynamodb - expected).abs() < 1e-9, "{dynamodb} {expected}");
         assert!((results.ratio() - 0.5).abs() < 1e-9);
     }
 }

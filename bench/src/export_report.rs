@@ -107,7 +107,7 @@ fn reads(text: &mut String, results: &ExportResults) {
             format!("{:.1}", bytes / 1e6),
             format!("{units:.0}"),
             format!("{:.0}", units * per_million),
-            format!("{:.4}", units * per_million * price::READ_UNIT),
+            format!("{:.4}", units * per_million * price::dollars(|prices| prices.read_unit)),
         ]
     });
     let headings = ["", "MB read, at most", "read units, at most", "units per 1 M records", "$ per 1 M records"];

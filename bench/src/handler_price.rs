@@ -11,7 +11,7 @@
 //!   transition for its one step, or a request and its time (<https://aws.amazon.com/step-functions/pricing/>).
 
 use crate::markdown;
-use crate::price::{FAIR_REQUEST, GB_SECOND, INVOCATION, call_price};
+use crate::price::{call_price, dollars};
 
 /// Number of items of the table.
 const ITEMS: f64 = 1e6;
@@ -78,10 +78,10 @@ pub fn table(job: HandlerJob) -> String {
         ("Distributed Map, express, an item each", ITEMS, ITEMS * express),
         ("Distributed Map, standard, an item each", ITEMS, ITEMS * 2.0 * TRANSITION),
     ];
-    let row = |(name, calls, dollars): (&str, f64, f64)| {
-        let handler = calls * (INVOCATION + HANDLER_GB_S * GB_SECOND);
+    let row = |(name, calls, service): (&str, f64, f64)| {
+        let handler = calls * (dollars(|prices| prices.request) + HANDLER_GB_S * dollars(|prices| prices.gb_second));
         let items = ITEMS / calls;
-        let prices = [dollars, handler, dollars + handler].map(|dollars| format!("{dollars:.4}"));
+        let prices = [service, handler, service + handler].map(|price| format!("{price:.4}"));
         [name.to_owned(), format!("{items:.0}")].into_iter().chain(prices).collect()
     };
     let mut text = String::new();
@@ -94,18 +94,19 @@ pub fn table(job: HandlerJob) -> String {
 /// Returns the dollars of call-handler, its queue, and the ledger.
 fn orchestration(chunks: f64, calls: f64) -> f64 {
     let (groups, of_aws) = (chunks / GROUP_CHUNKS, CHUNK_CALLS.iter().map(|(_, count)| count).sum::<f64>());
-    let dollars = |list: &[(&str, f64)]| list.iter().map(|(call, n)| n * call_price(call).1).sum::<f64>();
+    let of_calls = |list: &[(&str, f64)]| list.iter().map(|(call, n)| n * call_price(call).1).sum::<f64>();
     let seconds = chunks * of_aws * AWS_CALL_S + calls * HANDLER_CALL_S;
     // A message is received and deleted by the mapping.
-    let messages = chunks * (2.0 + 1.0 / SENT_TOGETHER) * FAIR_REQUEST;
-    let compute = seconds * CALL_HANDLER_GB * GB_SECOND + chunks * INVOCATION;
-    chunks * dollars(&CHUNK_CALLS) + groups * dollars(&GROUP_CALLS) + messages + compute
+    let messages = chunks * (2.0 + 1.0 / SENT_TOGETHER) * dollars(|prices| prices.queue_request);
+    let invocations = chunks * dollars(|prices| prices.request);
+    let compute = seconds * CALL_HANDLER_GB * dollars(|prices| prices.gb_second) + invocations;
+    chunks * of_calls(&CHUNK_CALLS) + groups * of_calls(&GROUP_CALLS) + messages + compute
 }
 
 #[cfg(test)]
 mod tests {
     use super::{CHUNK_CALLS, GROUP_CALLS, orchestration};
-    use crate::price::{WRITE_UNIT, call_price};
+    use crate::price::{call_price, dollars};
 
     #[test]
     fn every_call_of_a_chunk_has_a_price() {
@@ -116,6 +117,6 @@ mod tests {
 
     #[test]
     fn a_chunk_costs_at_least_its_three_writes() {
-        assert!(orchestration(1.0, 4.0) > 3.0 * WRITE_UNIT);
+        assert!(orchestration(1.0, 4.0) > 3.0 * dollars(|prices| prices.write_unit));
     }
 }

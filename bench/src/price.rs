@@ -1,35 +1,24 @@
-//! The cost of a job at list prices: us-east-1, on demand, from AWS's public price pages in November 2026.
+//! The cost of a job at list prices, which are those of the product: `shared/domain/src/cost/prices.json`.
 //!
 //! Counted are all calls of the functions, their GB-seconds, the receives and deletes of the event source mappings, and
 //! the client's requests. Not counted are storage, logs, traffic, and the cost of an idle stack (empty receives of the
 //! queues, the sweeper). DynamoDB charges by item size. The benchmark counts one unit for each item of a call, which is
-//! exact for items up to 1 KB (writes) and 4 KB (reads): groups, manifests and rows of 100 bytes are smaller. A
-//! presigned URL counts as the call that it permits, by the function that signs it.
+//! exact for items up to 1 KB (writes) and 4 KB (reads): groups, manifests and rows of 100 bytes are smaller. Calls do
+//! not tell of writes of indexes, so these are added by job. A presigned URL counts as the call that it permits, by the
+//! function that signs it.
 
 use crate::run::Run;
 use crate::usage::Calls;
+use longshore_domain::cost::{Prices, UnitPrices, Units};
 use std::collections::BTreeMap;
 
-/// Dollars per GB-second on arm64 (aws.amazon.com/lambda/pricing).
-pub(crate) const GB_SECOND: f64 = 0.000_013_333_4;
-/// Dollars per Lambda request.
-pub(crate) const INVOCATION: f64 = 0.20e-6;
-/// Dollars per write request unit (aws.amazon.com/dynamodb/pricing/on-demand).
-pub(crate) const WRITE_UNIT: f64 = 0.625e-6;
-/// Dollars per read request unit, which is one strongly consistent read.
-pub(crate) const READ_UNIT: f64 = 0.125e-6;
-/// Dollars per request of 64 KB to a standard queue, for messages with a group (aws.amazon.com/sqs/pricing): the
-/// request plus the surcharge for fair queues. It is applied to all sends, receives and deletes, which is an upper
-/// bound.
-pub(crate) const FAIR_REQUEST: f64 = 0.40e-6 + 0.10e-6;
-/// Dollars per request of 64 KB to a FIFO queue.
-const FIFO_REQUEST: f64 = 0.50e-6;
-/// Dollars per PUT, POST or LIST (aws.amazon.com/s3/pricing).
-const S3_WRITE: f64 = 5.0e-6;
-/// Dollars per GET or HEAD.
-const S3_READ: f64 = 0.40e-6;
-/// Dollars per call of an HTTP API (aws.amazon.com/api-gateway/pricing).
-const API_CALL: f64 = 1.0e-6;
+/// Functions whose cost a job's own `cost` includes.
+const STEPS: [&str; 5] = ["create-job", "prepare", "process-item", "call-handler", "complete-job"];
+
+/// Writes of indexes for a job, by the function whose call causes them. The creation puts the job on the indexes
+/// `tenant`, `day` and `unfinished`. Start and end change the status, which the first two project, and after the end the
+/// job leaves the last one.
+const INDEX_WRITES: [(&str, u64); 3] = [("jobs-api", 3), ("create-job", 2), ("complete-job", 3)];
 
 /// Bytes of one billed SQS request.
 const SQS_UNIT_BYTES: u64 = 64 * 1024;
@@ -42,44 +31,55 @@ pub(crate) const GB_SECONDS: &str = "Lambda GB-seconds";
 /// Dollars by service.
 pub(crate) type Price = BTreeMap<&'static str, f64>;
 
+/// Returns the dollars of one unit.
+pub(crate) fn dollars(price: fn(&UnitPrices) -> f64) -> f64 {
+    price(&Prices::current().per_million) / 1e6
+}
+
 /// Computes the price of a run.
 pub(crate) fn run_price(run: &Run, memory_mb: &BTreeMap<String, u32>) -> Price {
+    let mut price = functions_price(run, memory_mb, |_| true);
+    price.insert("API Gateway", run.api_calls() as f64 * dollars(|prices| prices.api_call));
+    price
+}
+
+/// Returns what the job itself says that it has cost, in proportion to the calls that were counted; `None` if it does
+/// not.
+pub(crate) fn stated_ratio(run: &Run, memory_mb: &BTreeMap<String, u32>) -> Option<f64> {
+    let counted = total(&functions_price(run, memory_mb, |function| STEPS.contains(&function)));
+    Some(run.stated_cost? / counted)
+}
+
+/// Computes the price of these functions and of the queues.
+fn functions_price(run: &Run, memory_mb: &BTreeMap<String, u32>, is_counted: impl Fn(&str) -> bool) -> Price {
     let mut price = Price::new();
     let mut add = |service, dollars: f64| *price.entry(service).or_default() += dollars;
-    for (function, usage) in &run.functions {
+    for (function, usage) in run.functions.iter().filter(|(function, _)| is_counted(function)) {
         let gb = f64::from(memory_mb.get(function).copied().unwrap_or_default()) / 1024.0;
-        add(GB_SECONDS, gb * usage.duration_ms / 1000.0 * GB_SECOND);
-        add("Lambda requests", usage.invocations as f64 * INVOCATION);
+        add(GB_SECONDS, gb * usage.duration_ms / 1000.0 * dollars(|prices| prices.gb_second));
+        add("Lambda requests", usage.invocations as f64 * dollars(|prices| prices.request));
         for (call, count) in &usage.calls {
             let (service, dollars) = call_price(call);
             add(service, *count as f64 * dollars);
         }
     }
+    let index_writes: u64 = INDEX_WRITES.iter().filter(|(function, _)| is_counted(function)).map(|(_, n)| n).sum();
+    add("DynamoDB", index_writes as f64 * dollars(|prices| prices.write_unit));
     // Each message is received once and deleted once. The body is charged when it is sent and when it is received.
-    let control_messages = run.invocations("create-job") + run.invocations("complete-job");
+    let messages = run.chunks() + run.invocations("create-job") + run.invocations("complete-job");
     let inline_units = if run.size_bytes <= INLINE_FILE_BYTES { run.size_bytes / SQS_UNIT_BYTES } else { 0 };
-    add("SQS mappings", 2.0 * (run.chunks() as f64 * FAIR_REQUEST + control_messages as f64 * FIFO_REQUEST));
-    add("SQS", 2.0 * inline_units as f64 * FAIR_REQUEST);
-    add("DynamoDB", run.written as f64 * WRITE_UNIT);
-    add("API Gateway", run.api_calls() as f64 * API_CALL);
+    let request = dollars(|prices| prices.queue_request);
+    add("SQS mappings", 2.0 * messages as f64 * request);
+    add("SQS", 2.0 * inline_units as f64 * request);
+    add("DynamoDB", run.written as f64 * dollars(|prices| prices.write_unit));
     price
 }
 
 /// Returns the service of a function's call, and its price.
 pub(crate) fn call_price(call: &str) -> (&'static str, f64) {
-    match call {
-        "DynamoDB.GetItem" | "DynamoDB.Query" => ("DynamoDB", READ_UNIT),
-        // A group and its job.
-        "DynamoDB.BatchGetItem" => ("DynamoDB", 2.0 * READ_UNIT),
-        "DynamoDB.UpdateItem" | "DynamoDB.PutItem" | "DynamoDB.DeleteItem" => ("DynamoDB", WRITE_UNIT),
-        // Three items - group, manifest, job; or job, definition, key - at twice the price of a plain write.
-        "DynamoDB.TransactWriteItems" => ("DynamoDB", 6.0 * WRITE_UNIT),
-        // Charged by row; see above.
-        "DynamoDB.BatchExecuteStatement" => ("DynamoDB", 0.0),
-        "SQS.SendMessageBatch" => ("SQS", FAIR_REQUEST),
-        "SQS.SendMessage" => ("SQS", FIFO_REQUEST),
-        "S3.GetObject" | "S3.HeadObject" => ("S3", S3_READ),
-        _ if call.starts_with("S3.") => ("S3", S3_WRITE),
+    let service = ["DynamoDB", "SQS", "S3"].into_iter().find(|service| call.starts_with(service));
+    match (service, Units::of_call(call)) {
+        (Some(service), Some(units)) => (service, Prices::current().cost(&units).total().dollars()),
         _ => ("other", 0.0),
     }
 }
@@ -96,7 +96,10 @@ pub(crate) fn total(price: &Price) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::call_price;
+    use std::collections::BTreeMap;
+
+    use super::{call_price, dollars, run_price, stated_ratio};
+    use crate::run::Run;
 
     /// Messages with a message group have a surcharge in a standard queue (fair queues: $0.10 per million in addition
     /// to $0.40), but not in a FIFO queue. Source: <https://aws.amazon.com/sqs/pricing/>.
@@ -105,5 +108,23 @@ mod tests {
         let per_million = |call| (call_price(call).1 * 1e8).round();
         assert_eq!(per_million("SQS.SendMessageBatch"), 50.0);
         assert_eq!(per_million("SQS.SendMessage"), 50.0, "FIFO, without the surcharge");
+    }
+
+    #[test]
+    fn writes_of_indexes_are_counted_and_compared_with_the_jobs_own_cost() {
+        let write = dollars(|prices| prices.write_unit);
+        let run = Run {
+            rows: 1,
+            written: 0,
+            size_bytes: 0,
+            seconds: 1.0,
+            first_progress_s: 1.0,
+            polls: 0,
+            stated_cost: Some(5.0 * write),
+            functions: BTreeMap::new(),
+        };
+        assert!((run_price(&run, &BTreeMap::new())["DynamoDB"] - 8.0 * write).abs() < 1e-12);
+        // The creation is no step of the job.
+        assert!((stated_ratio(&run, &BTreeMap::new()).unwrap() - 1.0).abs() < 1e-9);
     }
 }

@@ -161,14 +161,18 @@ fn prices(text: &mut String, results: &Results) {
         let run = case.median();
         let parts = price::run_price(run, &results.memory_mb);
         let list: Vec<String> = parts.iter().map(|(service, dollars)| format!("{service} {dollars:.6}")).collect();
-        rows.push(vec![case.case.name(), format!("{:.6}", price::total(&parts)), list.join(", ")]);
+        let stated = price::stated_ratio(run, &results.memory_mb).map_or("-".to_owned(), |ratio| format!("{ratio:.2}"));
+        rows.push(vec![case.case.name(), format!("{:.6}", price::total(&parts)), stated, list.join(", ")]);
         let unpriced: Vec<&str> =
             run.functions.values().flat_map(|usage: &usage::Usage| price::unpriced(&usage.calls)).collect();
         if !unpriced.is_empty() {
-            rows.push(vec![case.case.name(), "not included".to_owned(), unpriced.join(", ")]);
+            rows.push(vec![case.case.name(), "not included".to_owned(), String::new(), unpriced.join(", ")]);
         }
     }
-    table(text, "Price of the job, $", &["job", "total", "by service"], rows);
+    table(text, "Price of the job, $", &["job", "total", "stated / counted", "by service"], rows);
+    text.push_str(
+        "Stated is the `cost` of the job's document; counted are the calls and the time of the functions that it includes.\n\n",
+    );
 }
 
 fn cold_starts(text: &mut String, results: &Results) {

@@ -43,6 +43,8 @@ pub(crate) struct Run {
     /// Time from the create call to the first response with progress.
     pub(crate) first_progress_s: f64,
     pub(crate) polls: u64,
+    /// Dollars that the job has cost by its own document.
+    pub(crate) stated_cost: Option<f64>,
     pub(crate) functions: ByFunction,
 }
 
@@ -132,6 +134,7 @@ pub(crate) fn run<'f>(
         seconds,
         first_progress_s: job.first_progress_s.min(seconds),
         polls: job.polls,
+        stated_cost: job.stated_cost,
         functions,
     })
 }
@@ -144,6 +147,7 @@ pub(crate) struct CompletedJob {
     finished_at: String,
     pub(crate) first_progress_s: f64,
     pub(crate) polls: u64,
+    pub(crate) stated_cost: Option<f64>,
 }
 
 /// Creates a job and waits until it has completed. Returns the seconds from the create call to `finishedAt`.
@@ -172,6 +176,7 @@ fn wait_until_completed(api: &Api, url: &str, started_at: Instant) -> Result<Com
                     finished_at: job.finished_at.context("a completed job has no finishedAt")?,
                     first_progress_s: first_progress_s.unwrap_or(f64::MAX),
                     polls,
+                    stated_cost: job.cost.map(|cost| cost.total),
                 });
             }
             "failed" | "canceled" => bail!("the job ended with status {}: {:?}", job.status, job.error),

@@ -90,7 +90,7 @@ impl<'a> Logs<'a> {
     fn read(&self, group: &str) -> Result<Usage> {
         let mut usage = Usage::default();
         let events = match self.cloud.logs_since(group, self.from_ms) {
-            Err(error) if error.to_string().contains("ResourceNotFoundException") => Vec::new(),
+            Err(error) if format!("{error:#}").contains("ResourceNotFoundException") => Vec::new(),
             events => events?,
         };
         for line in events.iter().filter_map(|event| serde_json::from_str(event).ok()) {

@@ -9,16 +9,17 @@ use std::cell::RefCell;
 
 use axum::body::{Body, to_bytes};
 use axum::http::Request;
-use dead_letters::DeadLetters;
 use inspect::Inspections;
 use jobs_api::{Api, Backend, Limits, QueueDepths, Registrations};
 use lambda_http::request::RequestContext;
 use lambda_http::tower::ServiceExt;
 use lambda_http::{Context, RequestExt};
+use longshore::handler::Registry;
 use longshore::http::{Access, Operators};
 use longshore::job_types::builtin;
 use longshore::ports::{JobFolder, Ports, upload_key};
 use longshore::result::{RESULT_NAME, Report, ReportFile, ReportFiles, ResultCounts, ResultDocument};
+use longshore_domain::cost::Charge;
 use longshore_domain::dataset::Dataset;
 use longshore_domain::ids::{FileGuid, JobId};
 use longshore_domain::job::{Finish, Job, JobTimes, SourceFile, Status};
@@ -30,7 +31,8 @@ use longshore_domain::tenant::TenantId;
 use longshore_domain::timestamp::Timestamp;
 use longshore_domain::writer::{Rule, Writer};
 use longshore_outbound::policy::UrlPolicy;
-use longshore_testing::{MemoryFiles, MemoryQueues, MemoryRecords, MemoryStore};
+use longshore_testing::{MemoryFiles, MemoryOperatorLog, MemoryQueues, MemoryRecords, MemoryStore};
+use operations::Operations;
 use serde_json::{Value, json};
 use tokio::runtime::{Builder, Runtime};
 use upload::Uploads;
@@ -140,6 +142,14 @@ impl Backend for Memory {
     type Pings = MemoryQueues;
 }
 
+impl operations::Backend for Memory {
+    type Store = MemoryStore;
+    type Queues = MemoryQueues;
+    type Statistics = MemoryQueues;
+    type Files = MemoryFiles;
+    type Log = MemoryOperatorLog;
+}
+
 /// Returns an id made of one digit.
 fn id(digit: &str) -> String {
     format!("{0}{0}{0}{0}{0}{0}{0}{0}-{0}{0}{0}{0}-7{0}{0}{0}-8{0}{0}{0}-{0}{0}{0}{0}{0}{0}{0}{0}{0}{0}{0}{0}", digit)
@@ -202,10 +212,19 @@ impl World {
                 clock: || NOW,
             });
         }
-        if path.starts_with("/api/dead-letters") {
-            let operators = Operators { claim: "cognito:groups".into(), group: "operators".into() };
-            let ports = Ports { store, queues, files: () };
-            return dead_letters::router(DeadLetters { ports, access, operators, clock: || NOW });
+        if path.starts_with("/api/dead-letters") || path.starts_with("/api/operations/") {
+            let operators =
+                Operators { claim: "cognito:groups".into(), group: "operators".into(), read_only_group: None };
+            return operations::router(Operations::<Memory> {
+                statistics: queues.clone(),
+                ports: Ports { store, queues, files },
+                log: MemoryOperatorLog::default(),
+                registry: Registry::default(),
+                access,
+                operators,
+                retention_days: 14,
+                clock: || NOW,
+            });
         }
         let limits = Limits {
             max_file_bytes: 5 << 30,
@@ -216,7 +235,7 @@ impl World {
         };
         let tenant_calls = longshore_domain::rate::Rate { per_second: 1_000, burst: 10_000 };
         let (registry, queue_depths) = (builtin(records.clone(), files.clone()), QueueDepths::default());
-        let operators = Operators { claim: "cognito:groups".into(), group: "operators".into() };
+        let operators = Operators { claim: "cognito:groups".into(), group: "operators".into(), read_only_group: None };
         let job_types = Registrations::new(store.clone(), queues.clone());
         let ports = Ports { store, queues, files };
         jobs_api::router(Api::<Memory> {
@@ -277,6 +296,7 @@ impl World {
     async fn finish(&self, digit: &str, failed: u64) -> Result<(), PortError> {
         let id = job_id(digit);
         self.store.begin(id, 0, NOW).await?;
+        let charge = self.store.job(id).await?.map(|job| Charge::new(&job, &[]));
         let totals = Counts { failed, ..Counts::default() };
         let end = Finish {
             generation: 0,
@@ -284,6 +304,7 @@ impl World {
             totals,
             report: None,
             error: None,
+            charge,
             at: NOW.plus_seconds(2),
         };
         self.store.finish(id, &end).await?;

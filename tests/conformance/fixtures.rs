@@ -1,5 +1,6 @@
 //! Fixtures: jobs, groups and commits.
 
+use longshore_domain::cost::{ChunkUsage, Cost, EstimatedCost, NanoDollars};
 use longshore_domain::cursor::Cursor;
 use longshore_domain::group::{ChunkPlan, Commit, GroupPlan, Manifest};
 use longshore_domain::ids::JobId;
@@ -23,7 +24,8 @@ pub(crate) fn waiting_job() -> Job {
     Job {
         source: Some(SourceFile::new("uploads/default/1", info, Format::Csv, "people.csv").into()),
         metadata: [("team".into(), "crm".into()), ("note".into(), String::new())].into(),
-        tolerance: Tolerance { max_failed: Some(3), max_failed_percent: Some(12.5) },
+        tolerance: Tolerance { max_failed: Some(3), max_failed_percent: Some(12.5), max_cost: Some(NanoDollars(7)) },
+        cost_estimate: Some(estimated_cost()),
         times: JobTimes {
             deadline_at: at(86_400_000),
             expires_at: at(0).seconds() + 1_209_600,
@@ -31,6 +33,11 @@ pub(crate) fn waiting_job() -> Job {
         },
         ..Job::waiting(JobId::generate(), TenantId::from_static("default"), "import", at(0))
     }
+}
+
+fn estimated_cost() -> EstimatedCost {
+    let cost = Cost { compute: NanoDollars(1), database: NanoDollars(2), ..Cost::default() };
+    EstimatedCost { cost, items: 3, assumed_item_bytes: Some(4), assumed_write_micros: None }
 }
 
 pub(crate) fn definition() -> Definition {
@@ -75,7 +82,8 @@ pub(crate) fn cursor(token: &str, position: u32) -> Cursor {
 
 /// A commit of `succeeded` items of a chunk.
 pub(crate) fn commit(chunk: u32, from: Option<Cursor>, to: Cursor, succeeded: u64) -> Commit {
-    Commit { chunk, from, to, counts: Counts { succeeded, failed: 1, skipped: 0 }, at: at(500) }
+    let usage = ChunkUsage { gb_ms: 5, deliveries: 1, writes: 3, reads: 2, object_writes: 4 };
+    Commit { chunk, from, to, counts: Counts { succeeded, failed: 1, skipped: 0 }, usage, at: at(500) }
 }
 
 pub(crate) fn stop(millis: i64) -> Stop {
@@ -84,7 +92,7 @@ pub(crate) fn stop(millis: i64) -> Stop {
 
 pub(crate) fn finish(status: Status, millis: i64) -> Finish {
     let totals = Counts { succeeded: 7, failed: 2, skipped: 1 };
-    Finish { generation: 0, status, totals, report: Some("attempt1".into()), error: None, at: at(millis) }
+    Finish { generation: 0, status, totals, report: Some("attempt1".into()), error: None, charge: None, at: at(millis) }
 }
 
 /// Ends a job, and moves its events to the list, as completion does.

@@ -38,6 +38,8 @@ enum Step {
     GroupDone { group: u32, time: i64 },
     Close(u32),
     CountGroupResend { group: u32, expected_resends: u32 },
+    SplitHeld(u32),
+    ChunkHeld(u32),
 }
 
 fn step() -> impl Strategy<Value = Step> {
@@ -60,7 +62,10 @@ fn step() -> impl Strategy<Value = Step> {
             .prop_map(|(group, chunk, from, token)| Step::Commit { group, chunk, from, token }),
         2 => (group.clone(), time).prop_map(|(group, time)| Step::GroupDone { group, time }),
         1 => group.clone().prop_map(Step::Close),
-        1 => (group, 0_u32..2).prop_map(|(group, expected_resends)| Step::CountGroupResend { group, expected_resends }),
+        1 => (group.clone(), 0_u32..2)
+            .prop_map(|(group, expected_resends)| Step::CountGroupResend { group, expected_resends }),
+        1 => (0_u32..2).prop_map(Step::SplitHeld),
+        1 => group.prop_map(Step::ChunkHeld),
     ]
 }
 
@@ -73,6 +78,7 @@ enum Observed {
     Commit(CommitOutcome),
     Group(Option<longshore_domain::group::Group>),
     Counted(ResendCount),
+    OnHold,
     Moved(EventsMoved),
 }
 
@@ -129,13 +135,28 @@ async fn take(store: &impl Store, job: &Job, step: &Step) -> PortResult<Observed
         }
         Step::Commit { group, chunk, from, token: to } => {
             let counts = Counts { succeeded: 1, failed: 2, skipped: 3 };
-            let commit = Commit { chunk: *chunk, from: from.map(token), to: token(*to), counts, at: at(9) };
+            let commit = Commit {
+                chunk: *chunk,
+                from: from.map(token),
+                to: token(*to),
+                counts,
+                usage: Default::default(),
+                at: at(9),
+            };
             Observed::Commit(store.commit(id, *group, &commit).await?)
         }
         Step::GroupDone { group, time } => Observed::Transition(store.group_done(id, *group, at(*time)).await?),
         Step::Close(group) => Observed::Group(store.close(id, *group).await?),
         Step::CountGroupResend { group, expected_resends } => {
             Observed::Counted(store.count_group_resend(id, *group, *expected_resends, at(9)).await?)
+        }
+        Step::SplitHeld(generation) => {
+            store.split_held(id, *generation).await?;
+            Observed::OnHold
+        }
+        Step::ChunkHeld(group) => {
+            store.chunk_held(id, *group).await?;
+            Observed::OnHold
         }
     })
 }

@@ -10,14 +10,18 @@
 mod on_both;
 
 mod concurrency;
+mod costs;
 mod dead_letters;
 mod events;
 mod files;
 mod fixtures;
 mod interleavings;
+mod job_lists;
 mod job_types;
 mod ledger;
 mod limits;
+mod operator_log;
+mod pauses;
 mod preparations;
 mod presets;
 mod queues;

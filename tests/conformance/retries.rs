@@ -50,7 +50,7 @@ async fn an_ended_job_is_reopened_once(store: impl Store) {
     let replanned = ChunkId::default();
     assert_eq!(
         next.retry.carried_over,
-        CarriedOver { counts, groups: 2, split_ended: false, replanned, retried_groups: 2 }
+        CarriedOver { counts, groups: 2, replanned, retried_groups: 2, ..CarriedOver::default() }
     );
     assert!(unfinished(&store).await.contains(&ended_job.job_id));
     assert_eq!(
@@ -141,6 +141,7 @@ async fn a_replanned_group_begins_with_its_cursors_and_failures(store: impl Stor
         replanned: BTreeMap::from([(1, replanned.clone())]),
         step: SplitStep::Replanned { from: ended_job.retry.replanned, upto: ChunkId { group: 1, chunk: 1 } },
         reading: None,
+        walk_reads: 0,
     };
     let after = job_after(store.commit_group(&job, &plan, at(61)).await.unwrap());
     assert_eq!((after.retry.replanned, after.split.groups), (ChunkId { group: 1, chunk: 1 }, 3));

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use complete_job::Completer;
 use create_job::Splitter;
-use longshore::chunk::{DefinitionCache, Mode, Worker};
+use longshore::chunk::{DefinitionCache, Mode, PauseCache, Worker};
 use longshore::handler::Registry;
 use longshore::job_types::builtin;
 use longshore::ports::{Ports, report_file_keys};
@@ -105,7 +105,15 @@ impl Services {
             }
             for sent in ports.queues.take_chunks() {
                 is_idle = false;
-                let worker = Worker { ports, registry, definitions: &definitions, retry_base_s: 0, clock };
+                let worker = Worker {
+                    ports,
+                    registry,
+                    definitions: &definitions,
+                    pauses: &PauseCache::default(),
+                    retry_base_s: 0,
+                    clock,
+                    meter: Default::default(),
+                };
                 worker.work(&sent.message, Mode::Work, NO_DEADLINE).await.unwrap();
             }
             for message in ports.queues.take_completes() {

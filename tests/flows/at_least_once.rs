@@ -255,9 +255,9 @@ fn a_completion_killed_before_its_last_write_finishes_at_the_next_delivery() -> 
     let file = probe_file((1..=20).map(|n| if n == 20 { "reject,80,," } else { "ok,80,," }));
     let id = stack.client.start("probe", "file.csv", &file, &json!({}))?;
     let rule = stack.faults()?.add(&json!({
-        "service": "dynamodb", "operation": "UpdateItem", "times": 1, "timeout_ms": 4_500,
+        "service": "dynamodb", "operation": "TransactWriteItems", "times": 1, "timeout_ms": 4_500,
         "error": { "code": "InternalServerError" },
-        "body": format!("Key.PK.S == 'JOB#{id}' && contains(UpdateExpression, 'finishedAt')"),
+        "body": format!("contains(to_string(@), 'JOB#{id}') && contains(to_string(@), 'finishedAt')"),
     }))?;
     wait_for_fault(&rule)?;
     kill_all(stack, "CompleteJobFunctionName")?;

@@ -167,7 +167,7 @@ fn until(request: impl Fn() -> Result<Answer>, is_expected: impl Fn(&Answer) -> 
 fn rfc_6585_431_and_rfc_9110_413_414_the_functions_refuse_requests_that_are_too_large() -> Story {
     let Some(stack) = limited() else { return Ok(()) };
     let client = &stack.client;
-    let (tags, body, query) = ("x".repeat(5_000), vec![b' '; MAX_BODY + 1], "x".repeat(5_000));
+    let (tags, body, query) = ("x".repeat(5_000), vec![b' '; MAX_BODY + 1], "x".repeat(8_000));
     for (path, function) in [("/api/jobs/x", "jobs-api"), ("/api/uploads/x", "upload")] {
         let answer = client.call("GET", path, &[("if-none-match", &tags)], &[])?;
         problem(&answer, 431, "headers-too-large").context(function)?;

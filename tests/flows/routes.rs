@@ -12,6 +12,8 @@ pub(crate) enum Target {
     /// The body names an upload, or a job whose items are copied. The call is refused because of the body, not the
     /// path.
     SourceInBody,
+    /// The call names nothing, and reads the costs of the tenant's jobs.
+    Costs,
     /// The call names nothing, and lists events.
     Events,
     /// The call names nothing, and lists webhooks.
@@ -41,7 +43,7 @@ pub(crate) enum Target {
 }
 
 /// Every route. A new route needs a row here.
-pub(crate) const ROUTES: [(&str, &str, Target); 55] = [
+pub(crate) const ROUTES: [(&str, &str, Target); 66] = [
     ("POST", "/api/uploads", Target::Nothing),
     ("GET", "/api/uploads/{fileGuid}", Target::Upload),
     ("POST", "/api/uploads/{fileGuid}/url", Target::Upload),
@@ -61,6 +63,7 @@ pub(crate) const ROUTES: [(&str, &str, Target); 55] = [
     ("POST", "/api/jobs/{jobId}/start", Target::Job),
     ("POST", "/api/jobs/{jobId}/undo", Target::Job),
     ("DELETE", "/api/jobs/{jobId}", Target::Job),
+    ("GET", "/api/costs", Target::Costs),
     ("GET", "/api/events", Target::Events),
     ("POST", "/api/webhooks", Target::Nothing),
     ("GET", "/api/webhooks", Target::Webhooks),
@@ -88,6 +91,16 @@ pub(crate) const ROUTES: [(&str, &str, Target); 55] = [
     ("DELETE", "/api/job-types/{name}", Target::Operators),
     ("GET", "/api/job-types/{name}/secret", Target::Operators),
     ("GET", "/api/job-types", Target::JobTypes),
+    ("GET", "/api/operations/jobs", Target::Operators),
+    ("GET", "/api/operations/failures", Target::Operators),
+    ("POST", "/api/operations/retries", Target::Operators),
+    ("GET", "/api/operations/queues", Target::Operators),
+    ("GET", "/api/operations/handlers", Target::Operators),
+    ("GET", "/api/operations/pauses", Target::Operators),
+    ("POST", "/api/operations/pauses", Target::Operators),
+    ("DELETE", "/api/operations/pauses/{pauseId}", Target::Operators),
+    ("GET", "/api/operations/webhooks", Target::Operators),
+    ("GET", "/api/operations/log", Target::Operators),
     ("GET", "/api/dead-letters", Target::Operators),
     ("GET", "/api/dead-letters/{letterId}", Target::Operators),
     ("DELETE", "/api/dead-letters/{letterId}", Target::Operators),

@@ -45,6 +45,7 @@ pub(crate) fn call(
         .replace("{scheduleId}", job)
         .replace("{deliveryId}", "001700000000000-event")
         .replace("{letterId}", "1700000000000-letter")
+        .replace("{pauseId}", job)
         .replace("{name}", "no-type");
     ensure!(!to.contains('{'), "{path} has an unknown parameter");
     let body = if method == "GET" { String::new() } else { body.to_string() };
@@ -62,7 +63,7 @@ fn comparable(answer: &Answer) -> (u16, Value) {
 
 #[test]
 fn every_route_is_in_the_table() {
-    let routes = jobs_api::ROUTES.iter().chain(&upload::ROUTES).chain(&inspect::ROUTES).chain(&dead_letters::ROUTES);
+    let routes = jobs_api::ROUTES.iter().chain(&upload::ROUTES).chain(&inspect::ROUTES).chain(&operations::ROUTES);
     let routes: BTreeSet<_> = routes.copied().collect();
     let table: BTreeSet<_> = ROUTES.iter().map(|(method, path, _)| (*method, *path)).collect();
     assert_eq!(table, routes);
@@ -129,6 +130,16 @@ fn requests_for_data_of_another_tenant_are_answered_as_for_missing_data() -> Sto
                     foreign.0 == 422 && foreign == missing && foreign.1["errors"][0]["code"] == "unknown_job",
                     "{route:?}: {foreign:?}, but missing data: {missing:?}"
                 );
+            }
+            Target::Costs => {
+                // Bob imports nothing.
+                let has_imports = |client: &Client| -> Result<bool> {
+                    let types = request(client, job, &name, &upload)?.expect(200)?["jobTypes"].clone();
+                    Ok(types.as_array().is_some_and(|types| types.iter().any(|costs| costs["jobType"] == "import")))
+                };
+                ensure!(has_imports(alice)? && !has_imports(&bob)?, "{route:?}: costs of a job of another tenant");
+                // Bob is no operator.
+                bob.get("/api/costs?tenant=*")?.expect(403)?;
             }
             Target::Events => {
                 await_event(alice, job, "job.completed")?;

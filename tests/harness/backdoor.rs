@@ -126,7 +126,7 @@ impl Stack {
     /// # Errors
     /// If the stack has no schedule.
     pub fn start_schedule(&self) -> Result<()> {
-        self.rule("EnableRule")
+        self.rule("EnableRule").map(drop)
     }
 
     /// Stops the schedule.
@@ -134,12 +134,20 @@ impl Stack {
     /// # Errors
     /// If the stack has no schedule.
     pub fn stop_schedule(&self) -> Result<()> {
-        self.rule("DisableRule")
+        self.rule("DisableRule").map(drop)
     }
 
-    fn rule(&self, action: &str) -> Result<()> {
+    /// Returns true if the schedule is not stopped.
+    ///
+    /// # Errors
+    /// If the stack has no schedule.
+    pub fn is_scheduled(&self) -> Result<bool> {
+        Ok(self.rule("DescribeRule")?["State"] == "ENABLED")
+    }
+
+    fn rule(&self, action: &str) -> Result<Value> {
         let rule = json!({ "Name": self.cloud.physical_id(NAME, RULE)? });
-        self.cloud.json("events", &format!("AWSEvents.{action}"), &rule).map(|_| ())
+        self.cloud.json("events", &format!("AWSEvents.{action}"), &rule)
     }
 }
 
@@ -151,6 +159,20 @@ const RULE: &str = "SweepEveryMinute";
 /// # Errors
 /// If the stack refuses a call.
 pub fn unsent_job(stack: &Stack, job_type: &str, csv: &[u8], options: &Value) -> Result<Job> {
+    unsent_job_of(stack, job_type, csv, options, Timestamp::now())
+}
+
+/// Creates a job as [`unsent_job`] does, which was accepted at this time.
+///
+/// # Errors
+/// If the stack refuses a call.
+pub fn unsent_job_of(
+    stack: &Stack,
+    job_type: &str,
+    csv: &[u8],
+    options: &Value,
+    accepted_at: Timestamp,
+) -> Result<Job> {
     let file = stack.client.upload("crafted.csv", csv)?;
     let file = FileGuid::parse(&file).context("a fileGuid is a UUID")?;
     let upload = stack.run(stack.store()?.upload(file))?.context("the upload has no record")?;
@@ -162,13 +184,13 @@ pub fn unsent_job(stack: &Stack, job_type: &str, csv: &[u8], options: &Value) ->
             timeout_s: 3_600,
             deadline_at: now.plus_seconds(3_600),
             expires_at: now.seconds() + 86_400,
-            ..JobTimes::accepted(now)
+            ..JobTimes::accepted(accepted_at)
         },
         ..Job::waiting(
             JobId::generate(),
             TenantId::parse(&stack.tenant).context("the user has no tenant")?,
             job_type,
-            now,
+            accepted_at,
         )
     };
     let definition = Definition::new(options.clone());
@@ -249,7 +271,8 @@ pub fn finish_chunks(stack: &Stack, messages: &[ChunkMessage]) -> Result<()> {
             finished: true,
             by_sweeper: false,
         };
-        let commit = Commit { chunk: message.chunk, from: None, to, counts, at: Timestamp::now() };
+        let commit =
+            Commit { chunk: message.chunk, from: None, to, counts, usage: Default::default(), at: Timestamp::now() };
         match stack.run(store.commit(message.job_id, message.group, &commit))? {
             CommitOutcome::Committed(group) if group.is_done() => {
                 stack.run(store.group_done(message.job_id, message.group, Timestamp::now()))?;

@@ -90,6 +90,16 @@ impl Rule<'_> {
 }
 
 impl Faults {
+    /// Number of calls that the active rules have matched.
+    ///
+    /// # Errors
+    /// If the proxy does not answer.
+    pub fn fired(&self) -> Result<u64> {
+        let rules: Value =
+            agent().get(format!("{}/_microburst/rules", self.endpoint)).call()?.body_mut().read_json()?;
+        Ok(rules.as_array().into_iter().flatten().filter_map(|rule| rule["fired_count"].as_u64()).sum())
+    }
+
     /// Adds a rule to the active ones.
     ///
     /// # Errors

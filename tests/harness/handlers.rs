@@ -117,6 +117,14 @@ impl Stack {
         self.cloud.create_python_function(name, handler, files, &role)
     }
 
+    /// Replaces the files of a function in Python.
+    ///
+    /// # Errors
+    /// If the emulator refuses it.
+    pub fn update_python_function(&self, name: &str, files: &[PathBuf]) -> Result<()> {
+        self.cloud.update_python_function(name, files)
+    }
+
     /// Access key with which a function of the template signs its calls. The emulator derives it from the role and from
     /// the ARN by which the function was invoked: that of its alias `live` for a handler.
     ///

@@ -32,29 +32,36 @@ pub fn aws(endpoint: &str) -> Aws {
 /// # Errors
 /// If the emulator refuses it.
 pub async fn create_jobs_table(aws: &Aws, name: &str) -> Result<()> {
-    let key = |name: &str, kind: KeyType| KeySchemaElement::builder().attribute_name(name).key_type(kind).build();
-    let index = |name: &str, range: &str, projection: Projection| -> Result<_> {
-        let index = GlobalSecondaryIndex::builder().index_name(name).projection(projection);
-        Ok(index.key_schema(key(name, KeyType::Hash)?).key_schema(key(range, KeyType::Range)?).build()?)
-    };
     let keys_only = Projection::builder().projection_type(ProjectionType::KeysOnly).build();
     let include = Projection::builder().projection_type(ProjectionType::Include);
-    let include = include.non_key_attributes("status").non_key_attributes("jobType").build();
+    let include = include.non_key_attributes("status").non_key_attributes("jobType");
+    let of_day = include.clone().non_key_attributes("tenant").build();
     let mut table = aws.dynamodb().create_table().table_name(name).billing_mode(BillingMode::PayPerRequest);
-    let texts = ["PK", "SK", "unfinished", "tenant", "createdAt", "due"].map(|name| (name, ScalarAttributeType::S));
+    let texts = ["PK", "SK", "unfinished", "tenant", "createdAt", "createdOn", "due"];
+    let texts = texts.map(|name| (name, ScalarAttributeType::S));
     for (name, kind) in texts.into_iter().chain([("dueAt", ScalarAttributeType::N)]) {
         let attribute = AttributeDefinition::builder().attribute_name(name);
         table = table.attribute_definitions(attribute.attribute_type(kind).build()?);
     }
     let table = table.key_schema(key("PK", KeyType::Hash)?).key_schema(key("SK", KeyType::Range)?);
-    let table = table.global_secondary_indexes(index("unfinished", "createdAt", keys_only.clone())?);
-    let table = table.global_secondary_indexes(index("due", "dueAt", keys_only)?);
+    let table = table.global_secondary_indexes(index("unfinished", ["unfinished", "createdAt"], keys_only.clone())?);
+    let table = table.global_secondary_indexes(index("due", ["due", "dueAt"], keys_only)?);
     table
-        .global_secondary_indexes(index("tenant", "createdAt", include)?)
+        .global_secondary_indexes(index("tenant", ["tenant", "createdAt"], include.build())?)
+        .global_secondary_indexes(index("day", ["createdOn", "createdAt"], of_day)?)
         .send()
         .await
         .context("cannot create the table")?;
     Ok(())
+}
+
+fn key(name: &str, kind: KeyType) -> Result<KeySchemaElement> {
+    Ok(KeySchemaElement::builder().attribute_name(name).key_type(kind).build()?)
+}
+
+fn index(name: &str, [hash, range]: [&str; 2], projection: Projection) -> Result<GlobalSecondaryIndex> {
+    let index = GlobalSecondaryIndex::builder().index_name(name).projection(projection);
+    Ok(index.key_schema(key(hash, KeyType::Hash)?).key_schema(key(range, KeyType::Range)?).build()?)
 }
 
 /// Creates a bucket with this name.
@@ -125,7 +132,7 @@ async fn create_queue(aws: &Aws, name: &str) -> Result<String> {
 
 /// Parameters with short intervals, so that tests are quick. A worker has five seconds, and its message is redelivered
 /// after thirty.
-const PARAMETERS: [(&str, &str); 12] = [
+const PARAMETERS: [(&str, &str); 13] = [
     ("Environment", "local"),
     ("Architecture", if cfg!(target_arch = "aarch64") { "arm64" } else { "x86_64" }),
     ("RequireTls", "false"),
@@ -134,6 +141,7 @@ const PARAMETERS: [(&str, &str); 12] = [
     ("MaxReceiveCount", "2"),
     ("ScheduleState", "DISABLED"),
     ("RetryBaseSeconds", "1"),
+    ("ReadOnlyOperatorGroup", "auditors"),
     ("StopGraceSeconds", "1"),
     // Most stories use one tenant.
     ("TenantWorkCalls", "100000"),
@@ -200,7 +208,7 @@ const FUNCTIONS: [(&str, bool); 13] = [
     ("upload", false),
     ("inspect", true),
     ("jobs-api", true),
-    ("dead-letters", false),
+    ("operations", false),
     ("create-job", true),
     ("prepare", false),
     ("process-item", true),
@@ -211,6 +219,12 @@ const FUNCTIONS: [(&str, bool); 13] = [
     ("sweep", false),
     ("web", false),
 ];
+
+/// Ids in the template of the functions, each with its name.
+pub(super) fn functions() -> impl Iterator<Item = (String, &'static str)> {
+    let id = |name: &str| name.split('-').map(|word| word[..1].to_uppercase() + &word[1..]).collect();
+    FUNCTIONS.into_iter().map(move |(name, _)| (id(name), name))
+}
 
 /// Fills `folder` with the template and the packages of the functions. SAM uploads a package as it is, but needs
 /// eight seconds of processor time to compress the binaries itself, for each stack.

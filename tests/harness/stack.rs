@@ -41,7 +41,7 @@ const EMULATOR_PERMISSIONS: [(&str, &[&str]); 8] = [
     ("DeliverRole", &["sqs:SendMessageBatch"]),
     ("CompleteJobRole", &["sqs:SendMessageBatch"]),
     ("JobsApiRole", &["sqs:SendMessageBatch"]),
-    ("DeadLettersRole", &["sqs:SendMessageBatch"]),
+    ("OperationsRole", &["sqs:SendMessageBatch"]),
     ("SweepRole", &["sqs:SendMessageBatch", "sqs:ChangeMessageVisibilityBatch"]),
 ];
 
@@ -248,7 +248,7 @@ impl Stack {
         self.logs_since(function_output, Timestamp(0))
     }
 
-    /// Log events of a function from a time on. The emulator returns the first 10,000.
+    /// Log events of a function from a time on.
     ///
     /// # Errors
     /// If the stack has no such output, or the function has never run.

@@ -57,6 +57,14 @@ impl Users {
         self.add_to(name, &["operators"])
     }
 
+    /// Creates a read-only operator and signs in.
+    ///
+    /// # Errors
+    /// If the emulator refuses it.
+    pub fn add_auditor(&self, name: &str) -> Result<User> {
+        self.add_to(name, &["auditors"])
+    }
+
     fn add_to(&self, name: &str, groups: &[&str]) -> Result<User> {
         let attributes = self.pool.create(name, None)?;
         self.pool.set_password(name, PASSWORD)?;

@@ -1,6 +1,6 @@
 //! Functions of several versions in one stack: their code is replaced while jobs run, as an update or a rollback does.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
@@ -70,6 +70,22 @@ impl Stack {
     /// If this process did not start the emulator, or the emulator refuses it.
     pub fn replace_code(&self, binaries: &Binaries, function: &str, version: Version) -> Result<()> {
         let path = binaries.path(function, version)?;
-        self.cloud.update_code(&format!("{NAME}-{function}"), &path)
+        self.deploy_program(function, &path)
+    }
+
+    /// Replaces the code of a function by that of the checkout, as a deployment of it does.
+    ///
+    /// # Errors
+    /// If this process did not start the emulator, or the emulator refuses it.
+    pub fn restore_code(&self, function: &str) -> Result<()> {
+        self.deploy_program(function, &binary_path(function)?)
+    }
+
+    /// Replaces the code of a function by this program.
+    ///
+    /// # Errors
+    /// If this process did not start the emulator, or the emulator refuses it.
+    pub fn deploy_program(&self, function: &str, program: &Path) -> Result<()> {
+        self.cloud.update_code(&format!("{NAME}-{function}"), program)
     }
 }

@@ -39,6 +39,7 @@ mod faults {
     mod receiver;
     pub(crate) mod server;
 }
+mod game_day;
 mod load;
 mod release;
 mod sample;

@@ -53,7 +53,7 @@ pub(crate) fn api(ports: Services, records: &MemoryRecords, stall_s: i64) -> Rou
         records: Stepwise(Unguarded(records.clone())),
         registry: Registry::default(),
         job_types: Registrations::new(MemoryStore::default(), MemoryQueues::default()),
-        operators: Operators { claim: "cognito:groups".into(), group: "operators".into() },
+        operators: Operators { claim: "cognito:groups".into(), group: "operators".into(), read_only_group: None },
         access: Access::SignedIn { tenant_claim: "sub".into() },
         limits: Limits {
             max_file_bytes: u64::MAX,

@@ -20,6 +20,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use crate::faults::{count_fault, random_below};
+use crate::pauses;
 
 /// The history of a dataset since its export was created.
 #[derive(Default)]
@@ -70,7 +71,7 @@ impl JobType for SmallExport {
         options: &ExportOptions,
         items: Vec<(ItemKey, Box<RawValue>)>,
     ) -> Vec<Outcome<Box<RawValue>>> {
-        Export.process_batch(job, options, items).await
+        pauses::batch(Self::NAME, &job.tenant, Export.process_batch(job, options, items)).await
     }
 }
 

@@ -8,7 +8,7 @@ use longshore_domain::ids::JobId;
 use longshore_domain::job::Tolerance;
 
 use crate::clock::{step, true_time};
-use crate::trace;
+use crate::{pauses, trace};
 
 #[derive(serde::Deserialize)]
 pub(crate) struct Options {
@@ -41,7 +41,7 @@ macro_rules! job_type {
             type Output = $output;
 
             fn tolerance(&self, options: &Options) -> Tolerance {
-                Tolerance { max_failed: options.max_failed, max_failed_percent: None }
+                Tolerance { max_failed: options.max_failed, ..Tolerance::default() }
             }
 
             async fn process(&self, job: &JobContext, _: &Options, key: ItemKey, row: Row) -> Outcome<$output> {
@@ -56,7 +56,7 @@ macro_rules! job_type {
                 options: &Options,
                 items: Vec<(ItemKey, Row)>,
             ) -> Vec<Outcome<Self::Output>> {
-                one_by_one(self, job, options, items).await
+                pauses::batch(Self::NAME, &job.tenant, one_by_one(self, job, options, items)).await
             }
         }
     };

@@ -30,6 +30,7 @@ use crate::clock::clock;
 use crate::exports;
 use crate::faults::{Fault, after, again, before};
 use crate::lineage::{Origin, observed};
+use crate::pauses;
 use crate::plan::TENANTS;
 use crate::rows::{ACTIONS, FATAL, NEVER, RETRY};
 use crate::stepwise::Stepwise;
@@ -119,7 +120,7 @@ impl JobType for SmallImport {
         options: &ImportOptions,
         items: Vec<(ItemKey, Row)>,
     ) -> Vec<Outcome> {
-        self.0.process_batch(job, options, items).await
+        pauses::batch(Self::NAME, &job.tenant, self.0.process_batch(job, options, items)).await
     }
 }
 

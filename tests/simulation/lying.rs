@@ -13,6 +13,7 @@ use longshore_domain::ids::JobId;
 use longshore_domain::job::Job;
 use longshore_domain::registration::{Activation, Registration, Target, TypeName, Version, VersionedRegistration};
 use longshore_domain::remote::{ConnectionError, Mode};
+use longshore_domain::tenant::TenantId;
 use longshore_domain::timestamp::Timestamp;
 use serde_json::{Value, json};
 
@@ -20,6 +21,7 @@ use crate::answers::{self, Content};
 use crate::clock::{CLOCK, clock, step};
 use crate::faults::{self, count_fault};
 use crate::handler::{self, CONCURRENCY_LIMIT, Output};
+use crate::pauses;
 use crate::report::Ended;
 use crate::rng::Rng;
 use crate::unguarded::reply_as_taken;
@@ -96,11 +98,13 @@ impl CallHandlers for Lying {
             let request: Value = serde_json::from_slice(&call.body).expect("a request is JSON");
             step().await;
             if request["schema"] == "longshore.ping/1" {
+                pauses::record_free();
                 return Ok(ping(&request));
             }
             answers::check_request(&request);
             let _running = RunningCall::enter();
-            let (reply, content) = work(&request).await;
+            let tenant: TenantId = serde_json::from_value(request["job"]["tenant"].clone()).expect("a tenant");
+            let (reply, content) = pauses::batch(NAME, &tenant, work(&request)).await;
             let is_late = clock() > call.deadline;
             let (reply, content) = if is_late { (RemoteReply::TimedOut, Content::Fault) } else { (reply, content) };
             answers::record_answer(&request, &content);
@@ -113,12 +117,13 @@ impl CallHandlers for Lying {
             // Time passes while other functions run. If there is none, it passes for the sleeper.
             for _ in 0..50 {
                 if clock() >= until {
-                    return;
+                    return pauses::record_free();
                 }
                 step().await;
             }
             let missing = until.millis_since(clock());
             CLOCK.set(CLOCK.get() + missing);
+            pauses::record_free();
         })
     }
 

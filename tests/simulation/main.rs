@@ -27,6 +27,7 @@
 //! | `exports` | the export, and the other program that writes to its dataset |
 //! | `fairness` | many tenants, one of which abuses the deployment: waiting times of the others |
 //! | `fair_ends` | many tenants, one of which cancels large jobs: waiting times of the others for their end |
+//! | `pauses` | pauses of operators, and the checks of what functions do during one |
 //! | `poison` | a job whose split always fails, and other jobs of its tenant |
 //! | `throughput` | services that accept fewer calls per second than the functions make |
 //! | `schedules` | sweepers that fire schedules: one job or one reason for each occurrence |
@@ -35,6 +36,7 @@
 //! | `tasks` | functions of a small simulation, step by step |
 //! | `limits` | workers of registered types on a clock: rate limit, concurrency limit, and the share of one type |
 //! | `stories` | situations that random runs seldom reach, and a queue that is never empty |
+//! | `paused_jobs` | jobs that complete during a pause, or continue after it |
 //! | `concurrency`, `corrections`, `recursion` | further situations that random runs seldom reach |
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a failed step in a helper fails the test")]
@@ -55,6 +57,8 @@ mod kinds;
 mod limits;
 mod lineage;
 mod lying;
+mod paused_jobs;
+mod pauses;
 mod plan;
 mod poison;
 mod recursion;

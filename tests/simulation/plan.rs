@@ -1,6 +1,7 @@
 //! The plan of a run, decided by its seed: the file, the job's options, the client's actions, and the rates of
 //! faults.
 
+use longshore_domain::cost::NanoDollars;
 use longshore_domain::job::Priority;
 
 use crate::faults::Rates;
@@ -122,6 +123,11 @@ const UNDOS: u32 = 150;
 pub(crate) const TENANTS: [&str; 3] = ["default", "other", "third"];
 
 impl JobPlan {
+    /// Maximum cost of some of the jobs with a tolerance: that of their split, their end, and a few chunks.
+    pub(crate) fn max_cost(&self) -> Option<NanoDollars> {
+        (self.tolerated == Some(3)).then_some(NanoDollars(50_000))
+    }
+
     /// True if the job has the items of its request instead of an upload. Their file has no byte order mark, no white
     /// space and no open end.
     pub(crate) fn has_items(&self) -> bool {

@@ -192,7 +192,14 @@ impl Lane {
         self.ports.queues.forget_deduplication();
         self.ports.queues.take_chunks();
         let (time, none) = (clock(), BTreeSet::new());
-        let at = Circumstances { now: time, stall_s: STALL_S, queue: QueueState::Idle, parked: &none, outage: None };
+        let at = Circumstances {
+            now: time,
+            stall_s: STALL_S,
+            queue: QueueState::Idle,
+            parked: &none,
+            outage: None,
+            is_held: false,
+        };
         for n in 0..=OTHERS {
             let job = self.job(id(n));
             let dead_letters = self.dead.iter().filter(|dead_letter| dead_letter.job_id == job.job_id);

@@ -109,6 +109,10 @@ fn run_seed(seed: u64, removed_condition: Option<&str>, trace_mode: TraceMode) -
         println!("{plan:#?}");
     }
     let mut world = World::from_plan(&plan, rng);
+    // Only the sweeper continues what a pause has held.
+    if has_sweeper {
+        world = world.with_operators_of(seed);
+    }
     let mut ends = Vec::new();
     for (n, events) in plan.phases.iter().enumerate() {
         if n > 0 && !world.retry_remaining() {
@@ -144,6 +148,7 @@ fn run_seed(seed: u64, removed_condition: Option<&str>, trace_mode: TraceMode) -
     let (tally, calls) = faults::tally();
     let mut traits = plan.traits();
     traits.extend(world.exceeds_hops().then_some("a chain of more than 16 hops"));
+    traits.extend(world.has_pauses().then_some("pauses of operators"));
     RunResult { calls, tally, ends, traits, digest: trace::digest() }
 }
 

@@ -11,7 +11,8 @@ use longshore_domain::ids::{JobId, ScheduleId};
 use longshore_domain::job::{Finish, Job, Status};
 use longshore_domain::outcome::Counts;
 use longshore_domain::ports::{
-    JobStore, JobTransitions, JobTypes, JobsQuery, OccurrencesQuery, PingRecord, Schedules, TenantLimits, TypeWrite,
+    CreatedRange, JobStore, JobTransitions, JobTypes, JobsOf, JobsQuery, OccurrencesQuery, PingRecord, Schedules,
+    TenantLimits, TypeWrite,
 };
 use longshore_domain::registration::{Activation, Candidate, Registration, StoredRegistration, Target, TypeName};
 use longshore_domain::schedule::{JobTemplate, LATE_S, Occurrence, OccurrenceResult, Overlap, Schedule, Timing};
@@ -186,7 +187,15 @@ impl Run {
 
     fn jobs(&self) -> Vec<Job> {
         let (metadata, tenant) = (BTreeMap::new(), &DEFAULT_TENANT);
-        let query = JobsQuery { tenant, status: None, job_type: None, metadata: &metadata, limit: 10_000, after: None };
+        let query = JobsQuery {
+            of: JobsOf::Tenant(tenant),
+            created: CreatedRange::ALL,
+            status: None,
+            job_type: None,
+            metadata: &metadata,
+            limit: 10_000,
+            after: None,
+        };
         now(self.memory.jobs(&query)).unwrap().jobs
     }
 
@@ -197,7 +206,7 @@ impl Run {
         }
         let job = &active[self.rng.below(active.len())];
         let (status, totals) = (Status::Failed, Counts::default());
-        let finish = Finish { generation: 0, status, totals, report: None, error: None, at: true_time() };
+        let finish = Finish { generation: 0, status, totals, report: None, error: None, charge: None, at: true_time() };
         let _ = now(self.memory.finish(job.job_id, &finish)).unwrap();
     }
 

@@ -163,17 +163,21 @@ fn record(jobs: &str, totals: &Totals, start: Instant) {
 }
 
 /// Kinds of faults that must occur in a test run.
-const FAULT_KINDS: [&str; 37] = [
+const FAULT_KINDS: [&str; 42] = [
     "bad ping",
+    "cost limit reached",
     "dead-lettered",
     "clock skew",
     "crash",
     "delayed",
     "redelivered",
     "expired",
+    "held by a pause",
     "duplicate",
     "lost",
     "lying answer",
+    "paused",
+    "paused already",
     "preview before the stall time",
     "preview begun",
     "preview of a reopened import",
@@ -188,6 +192,7 @@ const FAULT_KINDS: [&str; 37] = [
     "replay of given-up items",
     "replay refused",
     "reply dropped",
+    "resumed",
     "sent twice",
     "report handed over",
     "slow",
@@ -204,7 +209,7 @@ const FAULT_KINDS: [&str; 37] = [
 ];
 
 /// Traits that must occur in a test run.
-const TRAITS: [&str; 21] = [
+const TRAITS: [&str; 22] = [
     "JSON Lines",
     "a job that expires",
     "a remote handler",
@@ -218,6 +223,7 @@ const TRAITS: [&str; 21] = [
     "items in the request",
     "items of another job",
     "limited type",
+    "pauses of operators",
     "records of a dataset",
     "rows not in messages",
     "rows with outputs",

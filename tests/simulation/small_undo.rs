@@ -8,6 +8,7 @@ use longshore::job_types::undo::{NAME, Undo, UndoOptions, UndoRow};
 use longshore_testing::{MemoryFiles, MemoryRecords};
 
 use crate::imports::{Records, Stored};
+use crate::pauses;
 use crate::stepwise::Stepwise;
 use crate::unguarded::Unguarded;
 
@@ -46,6 +47,6 @@ impl JobType for SmallUndo {
         options: &UndoOptions,
         items: Vec<(ItemKey, UndoRow)>,
     ) -> Vec<Outcome> {
-        self.0.process_batch(job, options, items).await
+        pauses::batch(Self::NAME, &job.tenant, self.0.process_batch(job, options, items)).await
     }
 }

@@ -24,7 +24,7 @@ use crate::world::{Turns, World};
 const SEEDS: u64 = 20_000;
 
 /// Conditions whose removal random runs rarely detect, each with the story that fails without it.
-pub(crate) const SHOWN_BY_STORIES: [(&str, fn()); 9] = {
+pub(crate) const SHOWN_BY_STORIES: [(&str, fn()); 10] = {
     // A preview that writes is found by the seeds.
     let [undo, generation, retry, delete, _] = RACES;
     let permits = ("permits-released", workers_wake_all_parked_chunks as fn());
@@ -32,7 +32,8 @@ pub(crate) const SHOWN_BY_STORIES: [(&str, fn()); 9] = {
     let rate = ("rate-added-to-the-stored-time", four_instances_keep_the_limit as fn());
     let split = ("place-of-the-split", one_splitter_overtakes_another as fn());
     let moves = ("events-moved-in-time", a_function_is_paused_within_its_move_of_events as fn());
-    [split, undo, generation, retry, delete, permits, parked, rate, moves]
+    let roll_up = ("no-roll-up-after-the-end", a_worker_is_paused_until_its_job_has_ended as fn());
+    [split, undo, generation, retry, delete, permits, parked, rate, moves, roll_up]
 };
 
 /// Number of steps: more than the start of a job takes.
@@ -49,6 +50,16 @@ fn a_function_is_paused_within_its_move_of_events() {
         world.run_to_the_end();
         world.run_until_all_events_are_listed();
         world.check_events();
+    }
+}
+
+/// A worker is paused before any of its calls. Meanwhile a client cancels the job, and completion ends it. What the
+/// worker does afterwards changes nothing: not even the roll-up of a group whose last item it has committed.
+fn a_worker_is_paused_until_its_job_has_ended() {
+    for steps in 0..START_STEPS {
+        let mut world = World::alone(JobPlan::plain(&[OK; 10], Kind::Fine));
+        world.end_beside_a_worker(steps);
+        world.run_to_the_end();
     }
 }
 

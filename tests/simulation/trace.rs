@@ -44,6 +44,11 @@ pub(crate) fn set_function(name: &'static str, number: u64) {
     FUNCTION.set((name, number));
 }
 
+/// Name of the current function.
+pub(crate) fn function_name() -> &'static str {
+    FUNCTION.get().0
+}
+
 /// Number of the current function. A later function has a greater number.
 pub(crate) fn function_number() -> u64 {
     FUNCTION.get().1

@@ -151,7 +151,7 @@ impl Run {
         }
         let id = self.jobs[self.rng.below(self.jobs.len())];
         let (status, totals) = (Status::Completed, Counts::default());
-        let finish = Finish { generation: 0, status, totals, report: None, error: None, at: true_time() };
+        let finish = Finish { generation: 0, status, totals, report: None, error: None, charge: None, at: true_time() };
         let _ = now(self.memory.finish(id, &finish)).unwrap();
     }
 

@@ -129,7 +129,8 @@ fn plan(chunk: u32) -> ChunkPlan {
 fn commit(id: ChunkId, at: Timestamp) -> Commit {
     let (token, file) = (format!("attempt{}", id.chunk), Some("1".to_owned()));
     let to = Cursor { round: 0, position: 0, token, file, deferred: 0, due: None, finished: true, by_sweeper: false };
-    Commit { chunk: id.chunk, from: None, to, counts: Counts { succeeded: OUTPUTS, ..Counts::default() }, at }
+    let counts = Counts { succeeded: OUTPUTS, ..Counts::default() };
+    Commit { chunk: id.chunk, from: None, to, counts, usage: Default::default(), at }
 }
 
 /// Returns the peak memory of this process.

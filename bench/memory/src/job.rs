@@ -7,7 +7,7 @@ use std::time::Instant;
 use anyhow::{Context, Result, anyhow, ensure};
 use complete_job::{CompleteEnd, Completer};
 use create_job::Splitter;
-use longshore::chunk::{DefinitionCache, Mode, Worker};
+use longshore::chunk::{DefinitionCache, Mode, PauseCache, Worker};
 use longshore::handler::Registry;
 use longshore::ports::Ports;
 use longshore_domain::ids::JobId;
@@ -159,7 +159,15 @@ fn split(ports: &Services, registry: &Registry, runtime: &Runtime) -> Result<()>
 fn work(ports: &Services, registry: &Registry, chunks: &Chunks<'_>) -> Result<()> {
     in_threads(vec![(); WORKERS], |()| {
         let (runtime, definitions) = (runtime()?, DefinitionCache::default());
-        let worker = Worker { ports, registry, definitions: &definitions, retry_base_s: 30, clock: Timestamp::now };
+        let worker = Worker {
+            ports,
+            registry,
+            definitions: &definitions,
+            pauses: &PauseCache::default(),
+            retry_base_s: 30,
+            clock: Timestamp::now,
+            meter: Default::default(),
+        };
         while let Some(message) = chunks.take() {
             let end = runtime.block_on(worker.work(&message, Mode::Work, deadline()));
             end.map_err(|error| anyhow!("a chunk failed: {error}"))?;

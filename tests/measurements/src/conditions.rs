@@ -1,8 +1,9 @@
-//! Conditions and layers of the protocol, by the names under which `cargo xtask prove --without` removes them.
+//! Conditions and layers of the protocol, and links of the game day, by the names under which
+//! `cargo xtask prove --without` removes them.
 
 /// The conditions that the proofs remove, one at a time, to show that each is necessary: name and description. Without
 /// any one of them, a count or a report is wrong in some run, a limit is exceeded, or a job hangs.
-pub const CONDITIONS: [(&str, &str); 39] = [
+pub const CONDITIONS: [(&str, &str); 42] = [
     ("cursor-condition", "a commit succeeds only if the chunk's cursor is the one that the worker read"),
     ("unique-cursors", "every cursor value names the attempt that wrote it"),
     ("open-group", "a commit succeeds only in an open group"),
@@ -51,6 +52,9 @@ pub const CONDITIONS: [(&str, &str); 39] = [
     ("events-moved-in-time", "events enter the list soon after the time that orders them"),
     ("enqueue-once", "only a job that is still scheduled is put into its queue"),
     ("parked-chunks-are-not-stalled", "a parked chunk is not pushed and not given up"),
+    ("no-item-during-a-pause", "a worker reads the pauses before each batch"),
+    ("no-push-during-a-pause", "a sweep reads the pauses before its first push"),
+    ("no-split-during-a-pause", "a splitter and a preparation read the pauses before they begin"),
 ];
 
 /// Layers: redundant mechanisms that only save work or time. Without one of them, no result is wrong.
@@ -63,4 +67,25 @@ pub const LAYERS: [(&str, &str); 8] = [
     ("checkpoint-as-it-was-read", "of two completions that continue from one checkpoint, one moves it"),
     ("called-by-one", "of two functions that wake a chunk, one sends its message"),
     ("forgotten-as-it-was-read", "a chunk that was parked again stays parked"),
+];
+
+/// Links of the game day: what leads operators from a fault to its end. Without one of them, a fault that needs it is not
+/// signaled, not found, or not fixed, and the game day fails.
+pub const LINKS: [(&str, &str); 16] = [
+    ("CircuitBreakerAlarm", "game day: the alarm of a handler that is unavailable"),
+    ("ApiErrorsAlarm", "game day: the alarm of calls that fail"),
+    ("SweepSilentAlarm", "game day: the alarm of a sweeper that does not run"),
+    ("LostChunksAlarm", "game day: the alarm of chunks whose messages are lost again and again"),
+    ("ProcessItemErrorsAlarm", "game day: the alarm of a worker that crashes"),
+    ("CallHandlerErrorsAlarm", "game day: the alarm of a caller of handlers that crashes"),
+    ("ChunkDeadLettersAlarm", "game day: the alarm of dead letters of chunks"),
+    ("WebhookAttempts", "game day: the metric of attempts to deliver events"),
+    ("handler_unavailable", "game day: the finding about a handler"),
+    ("table_throttled", "game day: the finding about a throttled table"),
+    ("webhook_failing", "game day: the finding about a webhook that accepts no events"),
+    ("schedule_disabled", "game day: the finding about the sweeper's schedule"),
+    ("jobs_not_started", "game day: the finding about jobs that wait for their split"),
+    ("queue_shared", "game day: the finding about a function of others that reads a queue"),
+    ("mapping_disabled", "game day: the finding about a queue that is not read"),
+    ("action", "game day: what is done about a fault"),
 ];

@@ -6,7 +6,7 @@
 mod conditions;
 mod record;
 
-pub use conditions::{CONDITIONS, LAYERS};
+pub use conditions::{CONDITIONS, LAYERS, LINKS};
 pub use record::{row, skipped};
 
 /// Environment variable with the folder for measurements.
@@ -27,7 +27,7 @@ pub const PREVIOUS_RELEASE: &str = "LONGSHORE_PREVIOUS_RELEASE";
 /// Environment variable with the name of that release.
 pub const PREVIOUS_RELEASE_NAME: &str = "LONGSHORE_PREVIOUS_RELEASE_NAME";
 
-/// Environment variable with the condition or the layer to remove (`cargo xtask prove --without`).
+/// Environment variable with the condition, the layer or the link to remove (`cargo xtask prove --without`).
 pub const WITHOUT: &str = "LONGSHORE_WITHOUT";
 
 /// Returns true if the complete set of tests runs (`cargo xtask prove`), not the reduced set of a plain test run.
@@ -36,7 +36,7 @@ pub fn is_complete_run() -> bool {
     std::env::var_os(FOLDER).is_some()
 }
 
-/// Returns the condition or the layer that is removed in this run, if there is one.
+/// Returns the condition, the layer or the link that is removed in this run, if there is one.
 #[must_use]
 pub fn without() -> Option<String> {
     std::env::var(WITHOUT).ok().filter(|name| !name.is_empty())

@@ -128,7 +128,8 @@ impl JobType for Probe {
     type Output = ();
 
     fn tolerance(&self, options: &Options) -> Tolerance {
-        Tolerance { max_failed: options.max_failed, max_failed_percent: options.max_failed_percent }
+        let (max_failed, max_failed_percent) = (options.max_failed, options.max_failed_percent);
+        Tolerance { max_failed, max_failed_percent, ..Tolerance::default() }
     }
 
     async fn process(&self, job: &JobContext, _: &Options, key: ItemKey, row: Row) -> Outcome {

@@ -13,7 +13,7 @@ use longshore_tests::harness::handlers::Endpoint;
 const PATIENCE: Duration = Duration::from_secs(200);
 
 /// A running server. It ends when this value is dropped, or with this process.
-pub(super) struct Server(Child);
+pub(crate) struct Server(Child);
 
 impl Drop for Server {
     fn drop(&mut self) {
@@ -28,7 +28,7 @@ impl Server {
     ///
     /// # Errors
     /// If it cannot be reached.
-    pub(super) fn start(
+    pub(crate) fn start(
         endpoint: &Endpoint,
         folder: &Path,
         secrets: &str,

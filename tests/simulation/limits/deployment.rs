@@ -5,11 +5,14 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use futures::FutureExt;
 use longshore::batch::Delivery;
-use longshore::chunk::{ChunkEnd, ChunkError, DefinitionCache, DeliveryRecorder, Worker};
+use longshore::chunk::{ChunkEnd, ChunkError, DefinitionCache, DeliveryRecorder, PauseCache, Worker};
 use longshore::handler::Registry;
 use longshore::ports::Ports;
 use longshore::remote::CallHandlers;
+use longshore_domain::pause::Pause;
+use longshore_domain::ports::{PauseOutcome, PauseRecords};
 use longshore_domain::timestamp::Timestamp;
 use longshore_testing::{MemoryFiles, MemoryQueues, MemoryStore};
 
@@ -48,6 +51,7 @@ struct Services {
 #[derive(Default)]
 struct Caches {
     definitions: DefinitionCache,
+    pauses: PauseCache,
     delivery_recorder: DeliveryRecorder,
 }
 
@@ -126,6 +130,12 @@ impl Deployment {
         true_time().millis_since(START)
     }
 
+    /// Stores the pause of an operator.
+    pub(super) fn pause(&self, pause: &Pause) {
+        let stored = self.plain.store.put_pause(pause).now_or_never().expect("calls of in-memory services never wait");
+        assert_eq!(stored.unwrap(), PauseOutcome::Made);
+    }
+
     /// Number of calls of services so far.
     pub(super) fn service_calls(&self) -> u64 {
         faults::tally().1
@@ -160,8 +170,10 @@ impl Deployment {
                     ports: &services.ports,
                     registry: &services.registry,
                     definitions: &caches.definitions,
+                    pauses: &caches.pauses,
                     retry_base_s: RETRY_BASE_S,
                     clock,
+                    meter: Default::default(),
                 };
                 let delivery = Delivery { deadline: clock().plus_seconds(INVOCATION_S), failures, sent_at };
                 worker.deliver(&caches.delivery_recorder, message, delivery).await

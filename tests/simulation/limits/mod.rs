@@ -1,5 +1,5 @@
 //! Real workers of registered job types, on a clock on which every call takes time: rate limit, concurrency limit, and
-//! the share of one type.
+//! the share of one type; and pauses.
 //!
 //! | file | contents |
 //! | --- | --- |
@@ -9,13 +9,14 @@
 //! | `queue` | the fair queue of the chunks |
 //! | `jobs` | job types and jobs, split by the real splitter |
 //! | `windows` | numbers of items in all windows of a length |
-//! | `items_per_second`, `concurrency`, `slow_type` | the tests |
+//! | `items_per_second`, `concurrency`, `slow_type`, `pauses` | the tests |
 
 mod concurrency;
 mod deployment;
 mod endpoint;
 mod items_per_second;
 mod jobs;
+mod pauses;
 mod queue;
 mod slow_type;
 mod timed;

@@ -1,5 +1,6 @@
 //! Calls of the API that no other function makes: limits of tenants, and download URLs.
 
+use longshore_domain::cost::{Month, MonthCost};
 use longshore_domain::ports::{CallCount, DownloadUrls, PortResult, TenantCounts};
 use longshore_domain::tenant::TenantId;
 use longshore_domain::timestamp::Timestamp;
@@ -13,6 +14,7 @@ impl<T: TenantCounts> TenantCounts for Stepwise<T> {
     stepwise! {
         async fn count_call(&self, tenant: &TenantId, now: Timestamp) -> PortResult<CallCount>;
         async fn active_jobs(&self, tenant: &TenantId) -> PortResult<u64>;
+        async fn month_costs(&self, month: &Month, tenant: Option<&TenantId>) -> PortResult<Vec<MonthCost>>;
     }
 }
 

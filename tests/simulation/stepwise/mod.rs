@@ -3,6 +3,7 @@
 //! A read of several records consists of several reads, as with the real table: other functions can write in between.
 
 mod limits;
+mod pauses;
 pub(crate) mod queues;
 mod schedules;
 mod services;

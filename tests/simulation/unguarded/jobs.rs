@@ -17,6 +17,7 @@ use longshore_testing::{GroupWrite, MemoryStore};
 
 use super::{Unguarded, as_is, without};
 use crate::clock::step;
+use crate::pauses;
 
 impl Unguarded<MemoryStore> {
     /// Writes a transition regardless of the job's state.
@@ -65,6 +66,7 @@ impl Unguarded<MemoryStore> {
     /// Executes the transaction of a group's commit. Returns true if it succeeded.
     pub(crate) fn write_group(&self, id: JobId, plan: &GroupPlan, now: Timestamp) -> PortResult<bool> {
         let Some(stored) = self.stored(id) else { return Ok(false) };
+        pauses::check_split(&stored.job_type, &stored.tenant);
         let mut plan = plan.clone();
         plan.generation = self.generation(id, plan.generation);
         if without("split-cursor") {
@@ -159,9 +161,14 @@ impl JobTransitions for Unguarded<MemoryStore> {
             detected: Option<&Detected>
         ) -> PortResult<Option<Reading>>;
         async fn record_preparation(&self, job: &Job, uploaded: &SourceFile, preparation: Preparation, now: Timestamp) -> PortResult<Transition>;
-        async fn end_preparation(&self, job: &Job, prepared: &SourceFile, now: Timestamp) -> PortResult<Transition>;
+        async fn split_held(&self, id: JobId, generation: u32) -> PortResult<()>;
         async fn stop_if_unchanged(&self, read: &Job, stop: &Stop) -> PortResult<Transition>;
         async fn delete(&self, id: JobId, now: Timestamp) -> PortResult<Transition>;
+    }
+
+    async fn end_preparation(&self, job: &Job, prepared: &SourceFile, now: Timestamp) -> PortResult<Transition> {
+        pauses::check_split(&job.job_type, &job.tenant);
+        self.0.end_preparation(job, prepared, now).await
     }
 
     async fn delete_if_unchanged(&self, read: &Job, now: Timestamp) -> PortResult<Transition> {
@@ -270,6 +277,10 @@ impl JobTransitions for Unguarded<MemoryStore> {
     }
 
     async fn count_resend(&self, job: &Job, now: Timestamp) -> PortResult<Transition> {
+        if job.is_live() && !job.all_done() {
+            // The create message has been sent before. A complete message may be sent during a pause.
+            pauses::check_push(&job.job_type, &job.tenant);
+        }
         let stored = self.stored(job.job_id).filter(|_| without("pushes-counted-once"));
         self.0.count_resend(stored.as_ref().unwrap_or(job), now).await
     }

@@ -9,11 +9,13 @@ use longshore_domain::timestamp::Timestamp;
 use longshore_testing::MemoryStore;
 
 use super::{NONCE, Unguarded, as_is, without};
+use crate::pauses;
 
 impl Ledger for Unguarded<MemoryStore> {
     as_is! {
         async fn manifest(&self, id: JobId, group: u32) -> PortResult<Option<Manifest>>;
         async fn chunk_woken(&self, id: JobId, group: u32, now: Timestamp) -> PortResult<()>;
+        async fn chunk_held(&self, id: JobId, group: u32) -> PortResult<()>;
     }
 
     async fn chunk_state(&self, id: JobId, group: u32) -> PortResult<Option<ChunkState>> {
@@ -72,6 +74,10 @@ impl Ledger for Unguarded<MemoryStore> {
         expected_resends: u32,
         now: Timestamp,
     ) -> PortResult<ResendCount> {
+        if let Some(job) = self.stored(id) {
+            // The chunks have been sent before.
+            pauses::check_push(&job.job_type, &job.tenant);
+        }
         let stored = self.0.amend(id, |_, groups| groups.get(&group).map(|group| group.resends)).flatten();
         let expected = stored.filter(|_| without("pushes-counted-once")).unwrap_or(expected_resends);
         self.0.count_group_resend(id, group, expected, now).await

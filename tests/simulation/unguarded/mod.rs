@@ -6,6 +6,7 @@ mod condition;
 mod handlers;
 mod jobs;
 mod ledger;
+mod pauses;
 mod records;
 mod schedules;
 mod services;

@@ -1,6 +1,7 @@
 //! Permits and parked chunks with one of their conditions removed, and records whose writes have no such condition.
 
 use longshore_domain::concurrency::{ParkedChunk, Permit, Wake};
+use longshore_domain::cost::{Month, MonthCost};
 use longshore_domain::dataset::Dataset;
 use longshore_domain::dead_letter::{DeadLetterRecord, Resolution};
 use longshore_domain::deliveries::Deliveries;
@@ -146,6 +147,7 @@ impl TenantCounts for Unguarded<MemoryStore> {
     as_is! {
         async fn count_call(&self, tenant: &TenantId, now: Timestamp) -> PortResult<CallCount>;
         async fn active_jobs(&self, tenant: &TenantId) -> PortResult<u64>;
+        async fn month_costs(&self, month: &Month, tenant: Option<&TenantId>) -> PortResult<Vec<MonthCost>>;
     }
 }
 

@@ -4,18 +4,20 @@
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 
-use dead_letters::{Effect, replay_all};
-use longshore::chunk::{DefinitionCache, stop_job};
+use longshore::chunk::{DefinitionCache, PauseCache, stop_job};
 use longshore::handler::Registry;
 use longshore::http::{Failure, Operator};
 use longshore::ports::Ports;
-use longshore_domain::ids::JobId;
+use longshore_domain::ids::{JobId, PauseId};
 use longshore_domain::job::{Job, Reopen, Selection, Stop, Transition, UndoneImport, deadline, has_time};
 use longshore_domain::message::CreateMessage;
+use longshore_domain::pause::PauseScope;
 use longshore_domain::ports::{JobStore, JobTransitions, PortError, PortResult, Queues, Reopened};
 use longshore_testing::{MemoryFiles, MemoryQueues, MemoryRecords, MemoryStore};
+use operations::{Effect, replay_all};
 use serde_json::{Value, json};
 
+use super::operators;
 use crate::api::{self, Answer};
 use crate::clock::clock;
 use crate::faults;
@@ -38,12 +40,22 @@ pub(crate) enum Act {
     Undo,
     /// Preview of an undo.
     Preview,
+    /// An operator pauses a job type or a tenant.
+    Pause {
+        scope: PauseScope,
+        seconds: i64,
+    },
+    /// An operator ends a pause.
+    Resume(PauseId),
 }
 
 /// Executes a request as the API does. Returns the status, also of a refused request.
 pub(super) async fn act(shared: &Shared, id: JobId, act: Act) -> PortResult<&'static str> {
-    if matches!(act, Act::Replay) {
-        return replay(shared, id).await;
+    match act {
+        Act::Replay => return replay(shared, id).await,
+        Act::Pause { scope, seconds } => return operators::pause(shared, scope, seconds).await,
+        Act::Resume(pause) => return operators::resume(shared, pause).await,
+        _ => {}
     }
     let Some(job) = shared.ports.store.job(id).await?.filter(|job| !job.is_deleted()) else { return Ok("404") };
     match act {
@@ -68,7 +80,7 @@ pub(super) async fn act(shared: &Shared, id: JobId, act: Act) -> PortResult<&'st
             }
             Ok("204")
         }
-        Act::Replay => Ok("404"),
+        Act::Replay | Act::Pause { .. } | Act::Resume(_) => Ok("404"),
     }
 }
 
@@ -96,7 +108,7 @@ async fn undo(shared: &Shared, import: &Job, body: Option<&Value>) -> PortResult
 async fn replay(shared: &Shared, id: JobId) -> PortResult<&'static str> {
     let Ports { store, queues, .. } = shared.ports.clone();
     let ports = Ports { store, queues, files: () };
-    match replay_all(&ports, &Operator("operator".into()), id, clock).await {
+    match replay_all(&ports, &Operator { id: "operator".into(), name: None }, id, clock).await {
         Ok(replayed) => {
             faults::count_fault(match replayed.effect {
                 Effect::Generation => "replay of given-up items",
@@ -136,6 +148,8 @@ pub(super) struct Shared {
     pub(super) records: MemoryRecords,
     pub(super) registry: Registry,
     pub(super) definitions: DefinitionCache,
+    /// Pauses that all workers have cached, if their clocks are equal. Otherwise each worker has its own cache.
+    pub(super) pauses: Option<PauseCache>,
     pub(super) retry_base_s: i64,
     /// Seconds without progress that count as healthy.
     pub(super) stall_s: i64,

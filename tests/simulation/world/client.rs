@@ -138,7 +138,7 @@ impl World {
         let start_at = plan.starts_in_s.map(|seconds| at.plus_seconds(seconds));
         let expires_at = plan.kept_s.map_or(job.times.expires_at, |kept_s| at.plus_seconds(kept_s).seconds());
         Job {
-            tolerance: Tolerance { max_failed: plan.tolerated, max_failed_percent: None },
+            tolerance: Tolerance { max_failed: plan.tolerated, max_cost: plan.max_cost(), ..Tolerance::default() },
             priority: plan.priority,
             is_registered: plan.kind == Kind::Lying,
             is_scheduled: start_at.is_some(),

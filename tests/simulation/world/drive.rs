@@ -1,5 +1,7 @@
 //! The continuation of a run: to the end of all jobs, or to the situation of a story.
 
+use std::collections::BTreeMap;
+
 use super::World;
 use super::function::{Message, Work};
 use crate::clock::CLOCK;
@@ -27,11 +29,13 @@ impl World {
     pub(crate) fn ends(&mut self) -> bool {
         trace::set_function("world", 0);
         trace::append(format_args!("no faults from here on"));
+        let mut done = BTreeMap::new();
         for _ in 0..MAX_SWEEPS {
             self.run_until_idle();
             if self.all(|world| world.has_ended()) {
                 return true;
             }
+            self.check_completions(&mut done);
             self.queues.forget_deduplication();
             self.pass(STALL_S * 1000);
             self.sweep();
@@ -93,6 +97,12 @@ impl World {
         }
     }
 
+    /// Processes all items, and loses the complete message.
+    pub(crate) fn lose_the_completion(&mut self) {
+        self.run_until_completion();
+        self.visible().into_iter().for_each(|number| self.lose(number));
+    }
+
     /// Delivers the complete message, and runs `steps` steps of the completion. Then the client cancels in `turns`
     /// steps.
     pub(crate) fn cancel_within_completion(&mut self, steps: usize, turns: usize) {
@@ -102,6 +112,34 @@ impl World {
         self.cancel();
         let cancel = self.tasks.len() - 1;
         self.steps(cancel, turns);
+    }
+
+    /// Runs `steps` steps of the worker of the last chunk. Then the client cancels, and all other functions run until the
+    /// job has ended. The worker continues afterwards.
+    pub(crate) fn end_beside_a_worker(&mut self, steps: usize) {
+        self.deliver_all();
+        self.run_tasks();
+        self.collect();
+        let mut chunks = self.visible();
+        let Some(last) = chunks.pop() else { panic!("the split has sent no chunk") };
+        chunks.into_iter().for_each(|number| self.deliver(number));
+        self.run_tasks();
+        self.deliver(last);
+        self.steps(0, steps);
+        let others = self.tasks.len();
+        self.cancel();
+        for _ in 0..MAX_SWEEPS {
+            while self.tasks.len() > others {
+                self.step(others);
+                self.check_responses();
+            }
+            if self.has_ended() {
+                return;
+            }
+            self.pass(1_000);
+            self.deliver_all();
+        }
+        panic!("the canceled job has not ended");
     }
 
     pub(super) fn steps(&mut self, task: usize, steps: usize) {

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use longshore::ports::JobFolder;
+use longshore_domain::cost::{ChunkUsage, NanoDollars, generation_cost};
 use longshore_domain::job::{Job, SourceFile, Status};
 use longshore_domain::ports::{Files, JobStore, Ledger};
 use longshore_domain::results::ResultsForm;
@@ -19,6 +20,10 @@ use crate::{faults, handler, report, trace};
 
 /// Pushes without effect before a job is given up.
 const PUSHES: u32 = sweep::decide::PUSHES;
+
+/// Cost of a delivery in nano-dollars: an invocation, its messages, and the commits until it notices a stop. One that
+/// comes again records the deliveries before it, too.
+const DELIVERY: u64 = 15_000;
 
 impl World {
     /// Number and action of each row in one file of the report.
@@ -62,7 +67,11 @@ impl World {
                     "no client has canceled the job: {job:?}"
                 );
             }
-            (Status::Failed, Some("too_many_failures")) => assert!(job.tolerance.is_set()),
+            (Status::Failed, Some("too_many_failures")) => assert!(job.tolerance.limits_failures()),
+            (Status::Failed, Some("cost_limit")) => {
+                faults::count_fault("cost limit reached");
+                assert!(job.tolerance.max_cost.is_some());
+            }
             (Status::Failed, Some("fatal")) => {
                 assert!(self.customer().possible.iter().any(|row| row & bit(FATAL) > 0));
             }
@@ -85,12 +94,30 @@ impl World {
             }
             other => panic!("unexpected end {other:?} of {job:?}"),
         }
+        self.check_cost(&job);
         // A job ends without a report only if its completion failed or was killed repeatedly.
         if job.completion.report.is_some() {
             self.check_rows(&self.customer().possible);
         } else {
             assert!(self.failures() > 0, "there is no report, but no call or function has failed: {job:?}");
         }
+    }
+
+    /// Checks that a generation has cost no more than its maximum, besides a delivery of each chunk and one for each
+    /// fault. The first deliveries begin before any cost is known, and those of items that are tried again and again
+    /// cost more than the average. A fault can hide a check.
+    fn check_cost(&self, job: &Job) {
+        let (Some(max), Some(cost)) = (job.tolerance.max_cost, job.completion.cost) else { return };
+        let mut groups = now(self.store.progress(job.job_id)).unwrap().unwrap().groups;
+        groups.retain(|group| job.owns(group.number));
+        groups.iter_mut().for_each(|group| group.usage = ChunkUsage::default());
+        let chunks: u64 = groups.iter().map(|group| group.cursors.len() as u64).sum();
+        let (tally, _) = faults::tally();
+        let again: u64 = ["redelivered", "zombie", "duplicate"].iter().filter_map(|kind| tally.get(kind)).sum();
+        let slack = NanoDollars((chunks + self.failures() + again) * DELIVERY);
+        // The split and the end do not check.
+        let max = max.max(generation_cost(job, &groups).total()) + slack;
+        assert!(cost.total() <= max, "{cost:?} is more than {max:?}, of which {slack:?} are for faults: {job:?}");
     }
 
     /// Number of failed calls, killed functions, and lost or delayed messages.
@@ -198,7 +225,9 @@ impl World {
         match (action, code) {
             ("reject", "asked_to") | ("never", "retries_exhausted") | ("fatal", "fatal") => {}
             (_, "dead_lettered") => {
-                let is_explained = self.dead_chunks > 0 || self.disturbances >= PUSHES;
+                // A push during which a pause begins has no effect.
+                let holds = self.holds.values().max().copied().unwrap_or(0);
+                let is_explained = self.dead_chunks > 0 || self.disturbances + holds >= PUSHES;
                 assert!(is_explained, "row {row} was given up without a dead letter or pushes");
             }
             (_, "no_previous_version") => {

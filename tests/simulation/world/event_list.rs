@@ -2,11 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use longshore_domain::cost::{Cost, Month};
 use longshore_domain::event::{EventPosition, EventType, EventsQuery, JobChange, LISTED_AFTER_S, ListedEvent};
 use longshore_domain::ids::{EndpointId, JobId};
 use longshore_domain::job::Job;
 use longshore_domain::outcome::Counts;
-use longshore_domain::ports::{ConditionalWrite, DeliveriesFrom, DeliveriesQuery, Events, Webhooks};
+use longshore_domain::ports::{ConditionalWrite, DeliveriesFrom, DeliveriesQuery, Events};
+use longshore_domain::ports::{JobStore, TenantCounts, Webhooks};
 use longshore_domain::tenant::TenantId;
 use longshore_domain::timestamp::Timestamp;
 use longshore_domain::webhook::{Endpoint, EndpointState};
@@ -91,6 +93,28 @@ impl World {
         ended.retain(|generation, _| is_kept(generation));
         assert_eq!(&starts, started, "the listed starts differ from those of the jobs");
         assert_eq!(&ends, ended, "the listed ends differ from those of the jobs");
+        self.check_charges();
+    }
+
+    /// Checks that each end of a generation was charged once, with the cost that the job states, unless a job can have
+    /// ended unobserved.
+    fn check_charges(&self) {
+        if self.customers.iter().any(|customer| customer.expired.is_some()) {
+            return;
+        }
+        let ends = &self.event_reader.ends;
+        let months: BTreeSet<_> = ends.values().filter_map(|(.., at)| at.map(Month::of)).collect();
+        let of_months = months.iter().flat_map(|month| now(self.store.month_costs(month, None)).unwrap());
+        let charged = of_months.fold((0, Cost::default()), |(runs, sum), month| (runs + month.runs, sum + month.cost));
+        assert_eq!(charged.0, ends.len() as u64, "the charged runs differ from the ends of the jobs");
+        let ids: BTreeSet<_> = ends.keys().map(|(job, _)| *job).collect();
+        let jobs: Vec<_> = ids.iter().filter_map(|id| now(self.store.job(*id)).unwrap()).collect();
+        // A job that was removed does not state its cost any more.
+        if jobs.len() == ids.len() {
+            let of_job = |job: &Job| job.retry.carried_over.cost + job.completion.cost.unwrap_or_default();
+            let stated = jobs.iter().map(of_job).fold(Cost::default(), |sum, cost| sum + cost);
+            assert_eq!(charged.1, stated, "the charged cost differs from that of the jobs");
+        }
     }
 
     /// Creates an active endpoint of each tenant.

@@ -13,7 +13,7 @@ use super::{DEDUPLICATION_MS, MAX_STEPS, RESERVE_S, World};
 use crate::clock::{CLOCK, SKEW};
 use crate::kinds::Kind;
 use crate::unguarded::without;
-use crate::{faults, trace};
+use crate::{faults, pauses, trace};
 
 /// First of the random numbers for which an operator replays.
 const REPLAYS: u32 = 5_000;
@@ -44,6 +44,7 @@ impl World {
         let millis = self.time_to_next_event();
         self.pass(millis);
         self.expire_some();
+        self.send_operator_request();
         self.send_client_request();
         let task = (!self.tasks.is_empty()).then(|| self.rng.below(self.tasks.len().max(1)));
         match (self.rng.weighted(&[80, 20, 400, 20, 10, 10]), task) {
@@ -203,6 +204,9 @@ impl World {
         let running = &mut self.tasks[task];
         SKEW.set(running.skew_ms);
         trace::set_function(running.work.name(), running.number);
+        if running.steps == 0 {
+            pauses::record_free();
+        }
         let poll = running.future.as_mut().poll(&mut Context::from_waker(Waker::noop()));
         running.errors += faults::take_errors();
         running.steps += 1;

@@ -8,7 +8,7 @@ use std::rc::Rc;
 use complete_job::Completer;
 use create_job::Splitter;
 use longshore::batch::Delivery;
-use longshore::chunk::{DeliveryRecorder, Worker};
+use longshore::chunk::{CostMeter, DeliveryRecorder, PauseCache, Worker};
 use longshore_domain::dead_letter::Queue;
 use longshore_domain::ids::{ChunkId, JobId};
 use longshore_domain::message::{ChunkMessage, CompleteMessage, CreateMessage};
@@ -164,7 +164,8 @@ pub(super) enum FunctionEnd {
 
 pub(super) fn function(shared: Rc<Shared>, work: Work) -> Pin<Box<dyn Future<Output = FunctionEnd>>> {
     Box::pin(async move {
-        let Shared { ports, registry, definitions, retry_base_s, .. } = &*shared;
+        let Shared { ports, registry, definitions, pauses, retry_base_s, .. } = &*shared;
+        let own_pauses = PauseCache::default();
         let deadline = clock().plus_seconds(PATIENCE_S);
         match work {
             Work::Message(Message::Create(message), failures, sent_at) => {
@@ -173,7 +174,16 @@ pub(super) fn function(shared: Rc<Shared>, work: Work) -> Pin<Box<dyn Future<Out
                 function_end(splitter.deliver(&message, delivery).await)
             }
             Work::Message(Message::Chunk(message), failures, sent_at) => {
-                let worker = Worker { ports, registry, definitions, retry_base_s: *retry_base_s, clock };
+                let worker = Worker {
+                    ports,
+                    registry,
+                    definitions,
+                    pauses: pauses.as_ref().unwrap_or(&own_pauses),
+                    retry_base_s: *retry_base_s,
+                    clock,
+                    // The time of a run is random, so it costs nothing.
+                    meter: CostMeter { memory_mb: 0, ..CostMeter::default() },
+                };
                 let delivery = Delivery { deadline, failures, sent_at: Some(sent_at) };
                 // Each worker is its own process, so every delivery is recorded.
                 function_end(worker.deliver(&DeliveryRecorder::default(), message, delivery).await)

@@ -9,6 +9,7 @@ mod event_list;
 mod events;
 mod expiry;
 mod function;
+mod operators;
 mod oracle;
 mod previews;
 mod removal;

@@ -75,12 +75,18 @@ impl World {
     }
 
     /// Checks the result that a function reports.
-    pub(super) fn check_end(&self, task: &Task, end: &str) {
+    pub(super) fn check_end(&mut self, task: &Task, end: &str) {
         if end == "HandedOver" {
             faults::count_fault("report handed over");
         }
+        if end == "OnHold" {
+            faults::count_fault("held by a pause");
+        }
         let Work::Message(Message::Chunk(message), ..) = &task.work else { return };
-        if ["Finished", "NextRound", "Continued", "Paused"].contains(&end) {
+        if end == "OnHold" {
+            *self.holds.entry((message.job_id, message.id())).or_default() += 1;
+        }
+        if ["Finished", "NextRound", "Continued", "Paused", "OnHold"].contains(&end) {
             answers::record_planned_end(task.number, self.numbers);
         }
         let Some(JobProgress { groups, job }) = now(self.store.progress(message.job_id)).unwrap() else { return };

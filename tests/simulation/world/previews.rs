@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use longshore_domain::history::RecordVersion;
 use longshore_domain::ids::JobId;
 use longshore_domain::job::{Job, Status, UndoneImport};
-use longshore_domain::ports::{JobStore, JobsQuery};
+use longshore_domain::ports::{CreatedRange, JobStore, JobsOf, JobsQuery};
 use longshore_domain::tenant::TenantId;
 
 use super::{World, now};
@@ -26,8 +26,15 @@ impl World {
         let tenant = TenantId::from_static(self.customer_of(import).tenant);
         let (metadata, limit) = (BTreeMap::new(), usize::MAX);
         let undos = Some(Kind::Undo.name());
-        let query =
-            JobsQuery { tenant: &tenant, status: None, job_type: undos, metadata: &metadata, limit, after: None };
+        let query = JobsQuery {
+            of: JobsOf::Tenant(&tenant),
+            created: CreatedRange::ALL,
+            status: None,
+            job_type: undos,
+            metadata: &metadata,
+            limit,
+            after: None,
+        };
         for job in now(self.store.jobs(&query)).unwrap().jobs {
             let is_preview = job.undo.undoes.is_some_and(|of| of.job_id == import && of.preview);
             if !is_preview || self.customers.iter().any(|other| other.id == job.job_id) {

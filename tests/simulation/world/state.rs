@@ -7,7 +7,7 @@ use futures::FutureExt;
 use longshore::chunk::DefinitionCache;
 use longshore::ports::Ports;
 use longshore_domain::group::Group;
-use longshore_domain::ids::JobId;
+use longshore_domain::ids::{ChunkId, JobId};
 use longshore_domain::job::Job;
 use longshore_domain::ports::JobStore;
 use longshore_domain::progress::Progress;
@@ -16,6 +16,7 @@ use longshore_testing::{MemoryFiles, MemoryQueues, MemoryStore};
 use super::acts::{Act, Shared};
 use super::event_list::EventReader;
 use super::function::{Hops, QueuedMessage, Task};
+use super::operators::Operators;
 use crate::clock::{CLOCK, SKEW};
 use crate::kinds::{Kind, Kinds};
 use crate::plan::{ActionRates, Environment, JobPlan, Plan};
@@ -72,6 +73,10 @@ pub(crate) struct World {
     /// Maximum invocations of each function in a chain.
     pub(super) most_hops: Hops,
     pub(super) event_reader: EventReader,
+    /// Operators who pause types and tenants, in some runs.
+    pub(super) operators: Option<Operators>,
+    /// Number of times that a pause has held each chunk.
+    pub(super) holds: BTreeMap<(JobId, ChunkId), u32>,
     /// True if Lambda refuses a message after the maximum number of invocations in its chain.
     pub(super) refuses_loops: bool,
 }
@@ -101,6 +106,7 @@ impl World {
         crate::lying::begin(Rng::from_seed(rng.number()));
         crate::exports::begin();
         crate::lineage::begin();
+        crate::pauses::begin();
         queues::begin();
         let (store, queues, files) = <(MemoryStore, MemoryQueues, MemoryFiles)>::default();
         // With several jobs, the first page of the index does not contain all of them.
@@ -117,6 +123,7 @@ impl World {
             records: kinds.records.clone(),
             registry: kinds.registry(&files),
             definitions: DefinitionCache::default(),
+            pauses: None,
             retry_base_s: plan.environment.retry_base_s,
             stall_s: plan.environment.stall_s,
             canceled: Default::default(),
@@ -144,6 +151,8 @@ impl World {
             other_dead_letters: 0,
             most_hops: [0; 4],
             event_reader: EventReader::default(),
+            operators: None,
+            holds: BTreeMap::new(),
             refuses_loops: false,
         };
         plan.jobs.iter().for_each(|job| world.accept(job));

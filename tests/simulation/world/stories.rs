@@ -50,6 +50,11 @@ impl World {
         }
     }
 
+    /// Splits the file, and delivers no chunk.
+    pub(crate) fn split(&mut self) {
+        self.run_split();
+    }
+
     fn run_split(&mut self) {
         self.deliver_all();
         while !self.tasks.is_empty() {

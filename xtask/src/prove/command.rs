@@ -6,8 +6,9 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+use ::measurements::{CONDITIONS, LAYERS, LINKS};
 use anyhow::{Context, Result, bail};
-use clap::builder::PossibleValue;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 use super::part::{Outcome, Part};
 use bench::machine;
@@ -28,25 +29,38 @@ pub(crate) struct Options {
     /// changed are not repeated
     #[arg(long, conflicts_with_all = ["parts", "without"])]
     resume: bool,
-    /// Remove this condition or redundant layer from the model and the simulation: without a condition the run must
-    /// fail, without a redundant layer it must pass
-    #[arg(long, value_name = "NAME", value_parser = removable())]
+    /// Remove this condition or redundant layer from the model and the simulation, or this link from the game day:
+    /// without a condition or a link the run must fail, without a redundant layer it must pass
+    #[arg(long, value_name = "NAME", value_parser = names(&[&CONDITIONS, &LAYERS, &LINKS]))]
     without: Option<String>,
+    /// Repeat the order of `versions` or `game-day` of an earlier run, which has printed its seed
+    #[arg(long, value_name = "N", requires = "parts")]
+    seed: Option<u64>,
 }
 
 /// Returns a parser for the names of conditions and layers, with their descriptions as help.
-pub(crate) fn removable() -> impl clap::builder::TypedValueParser<Value = String> {
-    use clap::builder::TypedValueParser;
-    let removable = ::measurements::CONDITIONS.iter().chain(&::measurements::LAYERS);
-    clap::builder::PossibleValuesParser::new(removable.map(|(name, help)| PossibleValue::new(*name).help(*help)))
-        .map(|name| name)
+pub(crate) fn removable() -> impl TypedValueParser<Value = String> {
+    names(&[&CONDITIONS, &LAYERS])
+}
+
+/// Returns a parser for the names of these lists.
+fn names(lists: &[&'static [(&'static str, &'static str)]]) -> impl TypedValueParser<Value = String> + use<> {
+    let names = lists.iter().copied().flatten();
+    let names = names.map(|(name, help)| PossibleValue::new(*name).help(*help));
+    PossibleValuesParser::new(names.collect::<Vec<_>>()).map(|name| name)
+}
+
+/// Returns true if the game day can do without this, and not the model and the simulation.
+fn is_link(name: &str) -> bool {
+    LINKS.iter().any(|(link, _)| *link == name)
 }
 
 impl Options {
-    /// Returns the parts to run. Only the model and the simulation support `--without`.
+    /// Returns the parts to run. Only the model, the simulation and the game day support `--without`.
     fn parts(&self) -> Vec<Part> {
         match (&self.without, self.parts.is_empty()) {
             (_, false) => self.parts.clone(),
+            (Some(name), true) if is_link(name) => vec![Part::GameDay],
             (Some(_), true) => vec![Part::Model, Part::Simulation],
             (None, true) => Part::ALL.to_vec(),
         }
@@ -60,6 +74,7 @@ impl Options {
 
 /// Runs the command.
 pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
+    check_without(options)?;
     let folder = project.home_dir().join("proof");
     let commit = machine::checked_out(project);
     if options.resume && commit.contains(' ') {
@@ -81,6 +96,16 @@ pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
     check_tables(&options.parts(), &tables, options.without.as_deref())
 }
 
+/// Fails if a named part would run as if nothing was removed.
+fn check_without(options: &Options) -> Result<()> {
+    let Some(name) = &options.without else { return Ok(()) };
+    let is_link = is_link(name);
+    match options.parts().into_iter().find(|part| (*part == Part::GameDay) != is_link) {
+        Some(part) => bail!("the part {} has no {name}", part.name()),
+        None => Ok(()),
+    }
+}
+
 /// Builds and runs the parts that have not passed. Returns their outcomes.
 fn run_others(project: &Project, options: &Options, commit: &str, kept: &[Outcome]) -> Result<Vec<Outcome>> {
     let folder = project.home_dir().join("proof");
@@ -99,6 +124,7 @@ fn run_others(project: &Project, options: &Options, commit: &str, kept: &[Outcom
         previous: previous.as_ref(),
         venv: venv.as_deref(),
         without: options.without.as_deref(),
+        seed: options.seed,
     };
     let mut outcomes = Vec::new();
     for part in &parts {
@@ -111,12 +137,12 @@ fn run_others(project: &Project, options: &Options, commit: &str, kept: &[Outcom
     Ok(outcomes)
 }
 
-/// Installs and builds what the parts on the emulator need: the tools, the functions, and the probe that replaces some
-/// functions. Returns the folder of the tools.
+/// Installs and builds what the parts on the emulator need: the tools, the functions, the probe that replaces some
+/// functions, and the command line of operators. Returns the folder of the tools.
 fn set_up(project: &Project) -> Result<std::path::PathBuf> {
     let tools = tools::ensure(project)?;
     functions::build_all(project)?;
-    cargo::build_binaries(project, &["probe".to_owned()])?;
+    cargo::build_binaries(project, &["probe".to_owned(), "longshore-cli".to_owned()])?;
     Ok(tools.venv)
 }
 
@@ -167,4 +193,28 @@ fn check_outcomes(outcomes: &[Outcome], violations: u64, without: Option<&str>) 
     }
     let without = without.map(|name| format!(" without {name}")).unwrap_or_default();
     bail!("not proved{without}: {violations} violations in the tables; failed parts: {}", failed.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn options(parts: &[Part], without: &str) -> Options {
+        Options { parts: parts.to_vec(), resume: false, without: Some(without.to_owned()), seed: None }
+    }
+
+    #[test]
+    fn a_link_is_removed_from_the_game_day_and_a_condition_from_the_others() {
+        assert_eq!(options(&[], "LostChunksAlarm").parts(), [Part::GameDay]);
+        assert_eq!(options(&[], "sweeper").parts(), [Part::Model, Part::Simulation]);
+        for (parts, without, is_possible) in [
+            (&[][..], "queue_shared", true),
+            (&[Part::GameDay], "queue_shared", true),
+            (&[Part::Model], "queue_shared", false),
+            (&[Part::GameDay], "sweeper", false),
+            (&[Part::Simulation], "sweeper", true),
+        ] {
+            assert_eq!(check_without(&options(parts, without)).is_ok(), is_possible, "{parts:?} {without}");
+        }
+    }
 }

@@ -15,6 +15,9 @@ use local_cloud::cargo;
 use local_cloud::project::Project;
 use longshore_cli::progress;
 
+/// Environment variable with the seed of an earlier run.
+const SEED: &str = "LONGSHORE_SEED";
+
 /// Number of lines that are printed of a failed run; its log has all lines.
 const TAIL_LINES: usize = 60;
 
@@ -37,13 +40,16 @@ pub(crate) enum Part {
     SecondEngine,
     /// The functions of the previous release beside those of this one, each swapped in both directions, under load
     Versions,
+    /// Six faults that a seed plants in a running stack: each is signaled by an alarm, found by `doctor`, and fixed as
+    /// the runbook says
+    GameDay,
     /// Binaries built with `cargo lambda build --release`, as for AWS: a row that panics, a package that is deployed
     Release,
 }
 
 impl Part {
     /// All parts, in order of execution: the cheap ones first.
-    pub(crate) const ALL: [Self; 9] = [
+    pub(crate) const ALL: [Self; 10] = [
         Self::Model,
         Self::Simulation,
         Self::Completion,
@@ -52,6 +58,7 @@ impl Part {
         Self::Corpus,
         Self::Load,
         Self::Versions,
+        Self::GameDay,
         Self::Release,
     ];
 
@@ -65,13 +72,19 @@ impl Part {
             Self::Load => "load",
             Self::SecondEngine => "second-engine",
             Self::Versions => "versions",
+            Self::GameDay => "game-day",
             Self::Release => "release",
         }
     }
 
     /// Returns true if the part runs the deployed stack.
     pub(crate) fn needs_emulator(self) -> bool {
-        matches!(self, Self::Faults | Self::Corpus | Self::Load | Self::Versions | Self::Release)
+        matches!(self, Self::Faults | Self::Corpus | Self::Load | Self::Versions | Self::GameDay | Self::Release)
+    }
+
+    /// Returns true if a seed repeats the order of the part's faults.
+    fn has_seed(self) -> bool {
+        matches!(self, Self::Versions | Self::GameDay)
     }
 
     /// Returns the tables that the part must write. If a test was renamed or ran nothing, its table is missing.
@@ -92,6 +105,7 @@ impl Part {
             Self::Load => &["load", "load-canceled"],
             Self::SecondEngine => &[second_engine::TABLE],
             Self::Versions => &["versions"],
+            Self::GameDay => &["game-day"],
             Self::Release => &["release", "release-package"],
         }
     }
@@ -107,6 +121,7 @@ impl Part {
             Self::Load => ["longshore-tests", "proof", "load::"],
             Self::SecondEngine => ["longshore-tests", "conformance", "dynamodb"],
             Self::Versions => ["longshore-tests", "proof", "versions::"],
+            Self::GameDay => ["longshore-tests", "proof", "game_day::"],
             Self::Release => ["longshore-tests", "proof", "release::"],
         }
     }
@@ -115,8 +130,14 @@ impl Part {
 impl Part {
     /// Returns the files that change nothing that this part runs, as pathspecs of git.
     pub(crate) fn unaffected_by(self) -> Vec<&'static str> {
-        let mut files = vec![":(glob)**/*.md", "infra/proof"];
-        if self != Self::Faults {
+        let mut files = vec!["infra/proof"];
+        if self == Self::GameDay {
+            // The runbook is part of it.
+            files.extend([":(glob)*.md", "docs/decisions", "docs/design", "docs/guides"]);
+        } else {
+            files.extend([":(glob)**/*.md", "tests/proof/game_day"]);
+        }
+        if !matches!(self, Self::Faults | Self::GameDay) {
             files.push("tests/proof/faults");
         }
         files
@@ -148,6 +169,8 @@ pub(crate) struct Run<'a> {
     pub(crate) venv: Option<&'a Path>,
     /// The removed condition or layer.
     pub(crate) without: Option<&'a str>,
+    /// The seed of an earlier run.
+    pub(crate) seed: Option<u64>,
 }
 
 impl Run<'_> {
@@ -179,19 +202,14 @@ impl Run<'_> {
         tests.args(["test", "--package", package, "--test", target, "--", "--test-threads", "2", filter]);
         tests.env(measurements::FOLDER, self.folder).env("LONGSHORE_FUNCTIONS_DIR", self.project.functions_dir());
         // These variables would restrict the run.
-        for name in [
-            measurements::WITHOUT,
-            "LONGSHORE_SEED",
-            "LONGSHORE_SEEDS",
-            "LONGSHORE_SEED_FROM",
-            "LONGSHORE_FILE",
-            "LONGSHORE_FAULT",
-        ] {
-            // A seed repeats the order of the swaps.
-            if part != Part::Versions || name != "LONGSHORE_SEED" {
+        for name in
+            [measurements::WITHOUT, SEED, "LONGSHORE_SEEDS", "LONGSHORE_SEED_FROM", "LONGSHORE_FILE", "LONGSHORE_FAULT"]
+        {
+            if !part.has_seed() || name != SEED {
                 tests.env_remove(name);
             }
         }
+        tests.envs(self.seed.filter(|_| part.has_seed()).map(|seed| (SEED, seed.to_string())));
         tests.envs(self.venv.map(|venv| ("LONGSHORE_VENV", venv)));
         if let Some(release) = self.release.filter(|_| part == Part::Release) {
             tests.env(measurements::PROBE, &release.probe).env(measurements::PACKAGE, &release.package);

@@ -7,7 +7,7 @@ use super::part::Outcome;
 use bench::markdown::table;
 
 /// Titles of the tables.
-const TITLES: [(&str, &str); 21] = [
+const TITLES: [(&str, &str); 22] = [
     ("model", "Model: every interleaving of small configurations"),
     ("model-walks", "Model: random walks through larger configurations"),
     ("model-broken", "Model: conditions removed, each violation found"),
@@ -27,6 +27,7 @@ const TITLES: [(&str, &str); 21] = [
     ("load", "Load"),
     ("load-canceled", "A large file, canceled after its first chunk, on the deployed stack"),
     ("versions", "Functions of the previous release beside those of this one, swapped under load"),
+    ("game-day", "Game day: faults planted in a running stack, found and fixed as the runbook says"),
     ("release", "A release built with cargo lambda: a row that panics"),
     ("release-package", "A package of this release, deployed"),
 ];

@@ -6,6 +6,21 @@ pub(super) const SEEDS: &[(&str, &[u8])] = &[
         seed![b"POST /api/jobs\ncontent-type: application/json\n\n", &[b'['; 120], &[b']'; 120]],
     ),
     (
+        "create-job-with-a-maximum-cost",
+        seed![
+            b"POST /api/jobs\ncontent-type: application/json\n\n",
+            br#"{"jobType":"import","maxCost":0.25,"source":{"jobId":"11111111-1111-7111-8111-111111111111","part":"failed"},"#,
+            br#""options":{"dataset":"d","key":"id"}}"#,
+        ],
+    ),
+    (
+        "create-job-with-a-maximum-cost-out-of-range",
+        seed![
+            b"POST /api/jobs\ncontent-type: application/json\n\n",
+            br#"{"jobType":"import","maxCost":1e308,"items":[{"id":1}],"options":{"dataset":"d","key":"id"}}"#,
+        ],
+    ),
+    (
         "create-job-with-a-schema",
         seed![
             b"POST /api/jobs\nidempotency-key: k\n",
@@ -36,6 +51,8 @@ pub(super) const SEEDS: &[(&str, &[u8])] = &[
     ("method-not-allowed", b"PATCH /api/jobs"),
     ("path-with-escaped-bytes", b"GET /api/jobs/%ff%00%2f.."),
     ("read-audit", b"GET /api/jobs/11111111-1111-7111-8111-111111111111/audit"),
+    ("read-costs-of-a-month-of-all-tenants", b"GET /api/costs?month=2023-11&tenant=*"),
+    ("read-costs-of-no-month-and-no-tenant", b"GET /api/costs?month=2023-13&tenant=a%23b"),
     (
         "read-job-with-two-entity-tags",
         seed![b"GET /api/jobs/11111111-1111-7111-8111-111111111111\n", br#"if-none-match: W/"x", *"#],

@@ -76,23 +76,6 @@ impl Cloud {
         Ok(if text.is_empty() { Value::Null } else { serde_json::from_str(&text)? })
     }
 
-    /// Returns the events of a log group since a time in milliseconds.
-    ///
-    /// # Errors
-    /// If there is no such group.
-    pub fn logs_since(&self, group: &str, from_ms: u64) -> Result<Vec<String>> {
-        let (mut events, mut request) = (Vec::new(), json!({ "logGroupName": group, "startTime": from_ms }));
-        loop {
-            let page = self.json("logs", "Logs_20140328.FilterLogEvents", &request)?;
-            let messages = page["events"].as_array().into_iter().flatten();
-            events.extend(messages.filter_map(|event| event["message"].as_str().map(str::to_owned)));
-            match page["nextToken"].as_str() {
-                Some(token) => request["nextToken"] = token.into(),
-                None => return Ok(events),
-            }
-        }
-    }
-
     /// Allows a role to call these actions on all resources.
     ///
     /// # Errors

@@ -2,6 +2,7 @@
 //! requests.
 
 mod client;
+mod logs;
 mod resources;
 mod user_pool;
 

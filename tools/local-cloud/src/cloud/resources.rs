@@ -105,6 +105,16 @@ impl Cloud {
         Ok(())
     }
 
+    /// Replaces the files of a function in Python, also behind its alias `live`.
+    ///
+    /// # Errors
+    /// If the emulator refuses it.
+    pub fn update_python_function(&self, name: &str, files: &[PathBuf]) -> Result<()> {
+        let call = self.lambda().update_function_code().function_name(name).zip_file(Blob::new(zipped(files)?));
+        self.block_on(call.send()).with_context(|| format!("the emulator refused the code of {name}"))?;
+        Ok(())
+    }
+
     /// Invokes a function and waits for its response.
     ///
     /// # Errors
@@ -128,6 +138,23 @@ impl Cloud {
         let id = id.with_context(|| format!("{function} has no mapping"))?;
         let call = self.lambda().update_event_source_mapping().uuid(id).enabled(is_enabled);
         self.block_on(call.send()).with_context(|| format!("cannot change the mapping of {function}"))?;
+        Ok(())
+    }
+
+    /// Creates a mapping of a queue to another function, and disables those that the queue has.
+    ///
+    /// # Errors
+    /// If the emulator refuses it.
+    pub fn divert_queue(&self, queue_arn: &str, function: &str) -> Result<()> {
+        let call = self.lambda().list_event_source_mappings().event_source_arn(queue_arn);
+        let mappings =
+            self.block_on(call.send()).with_context(|| format!("cannot read the mappings of {queue_arn}"))?;
+        for mapping in mappings.event_source_mappings() {
+            let call = self.lambda().update_event_source_mapping().uuid(mapping.uuid().unwrap_or_default());
+            self.block_on(call.enabled(false).send()).context("cannot disable a mapping")?;
+        }
+        let call = self.lambda().create_event_source_mapping().event_source_arn(queue_arn).function_name(function);
+        self.block_on(call.send()).with_context(|| format!("cannot map {queue_arn} to {function}"))?;
         Ok(())
     }
 
