@@ -25,6 +25,13 @@ pub fn limit(query: &QueryText, range: RangeInclusive<usize>, default: usize, er
     default
 }
 
+/// Reads `cursor` with `decode`; `None` if it is missing. Appends an error to `errors` if it cannot be decoded.
+pub fn cursor<T>(query: &QueryText, errors: &mut Vec<FieldError>, decode: impl FnOnce(&str) -> Option<T>) -> Option<T> {
+    let position = decode(query.get("cursor")?);
+    errors.extend(position.is_none().then(bad_cursor));
+    position
+}
+
 /// Encodes a position in a list as a cursor for clients: opaque, and safe within a URL.
 pub fn encode_cursor(position: &str) -> String {
     URL_SAFE_NO_PAD.encode(position)
@@ -65,12 +72,29 @@ pub fn answer(page: impl Serialize, next_link: Option<String>) -> Response {
 
 #[cfg(test)]
 mod tests {
+    use axum::extract::FromRequestParts;
+    use axum::http::Request;
+
     use super::*;
 
     #[test]
     fn an_encoded_cursor_is_decoded() {
         assert_eq!(decode_cursor(&encode_cursor("1.a/b")).as_deref(), Some("1.a/b"));
         assert_eq!((decode_cursor("?"), decode_cursor("_w")), (None, None));
+    }
+
+    #[tokio::test]
+    async fn a_cursor_that_cannot_be_decoded_is_an_error_and_a_missing_one_is_not() {
+        let valid = format!("/?cursor={}", encode_cursor("1"));
+        for (uri, expected, is_bad) in
+            [("/", None, false), (valid.as_str(), Some(1), false), ("/?cursor=x", None, true)]
+        {
+            let (mut parts, ()) = Request::get(uri).body(()).unwrap().into_parts();
+            let query = QueryText::from_request_parts(&mut parts, &()).await.unwrap();
+            let mut errors = Vec::new();
+            let position: Option<u32> = cursor(&query, &mut errors, |text| decode_cursor(text)?.parse().ok());
+            assert_eq!((position, errors.contains(&bad_cursor())), (expected, is_bad), "{uri}");
+        }
     }
 
     #[test]

@@ -8,6 +8,7 @@ use longshore::field_error::FieldError;
 use longshore::http::{Answer, Failure, QueryText, Viewer, paging};
 use longshore::job_retry::CODE_CHARS;
 use longshore::openapi::{CacheNoStore, NextPage, PageCursor};
+use longshore::problem::Problem;
 use longshore::stored_report::stored_result;
 use longshore::{refusals, telemetry};
 use longshore_domain::job::{Job, Status};
@@ -19,7 +20,7 @@ use utoipa::{IntoParams, ToSchema};
 use super::group::{FailureGroupDocument, Grouped, JobFailures, group};
 use crate::example_job;
 use crate::function::{Backend, Operations};
-use crate::jobs::filter::{JobFilter, Place, check};
+use crate::jobs::filter::{JobFilter, Place};
 use crate::jobs::read::{ReadJobs, newest};
 
 const PATH: &str = "/api/operations/failures";
@@ -126,7 +127,7 @@ pub(crate) async fn list<B: Backend>(
     let code = query.get("code");
     errors.extend(code.filter(|code| !(1..=CODE_CHARS).contains(&code.chars().count())).map(|_| bad_code()));
     let mut filter = JobFilter::read(&query, function.oldest(now), &mut errors);
-    check(errors)?;
+    Problem::check(errors)?;
     filter = filter.with_parameter("limit", limit.to_string());
     if let Some(code) = code {
         filter = filter.with_parameter("code", code.to_owned());

@@ -2,7 +2,6 @@
 
 use longshore::field_error::FieldError;
 use longshore::http::{QueryText, paging};
-use longshore::problem::Problem;
 use longshore_domain::ids::JobId;
 use longshore_domain::job::{Job, Status};
 use longshore_domain::ports::{CreatedRange, JobPosition};
@@ -92,11 +91,7 @@ impl JobFilter {
         };
         let after = time("createdAfter", oldest);
         let created = CreatedRange { from: after.max(oldest), before: time("createdBefore", CreatedRange::ALL.before) };
-        let after = query.get("cursor").and_then(|cursor| {
-            let place = Place::decode(cursor);
-            errors.extend(place.is_none().then(paging::bad_cursor));
-            place
-        });
+        let after = paging::cursor(query, errors, Place::decode);
         Self { status: None, job_type, tenant, created, after, given }
     }
 
@@ -130,11 +125,6 @@ impl JobFilter {
         parameters.push(("cursor", cursor));
         paging::next_link(path, &parameters)
     }
-}
-
-/// Returns 422 with every bad parameter, if there is one.
-pub(crate) fn check(errors: Vec<FieldError>) -> Result<(), Problem> {
-    if errors.is_empty() { Ok(()) } else { Err(Problem::invalid(errors)) }
 }
 
 fn unknown_status() -> FieldError {

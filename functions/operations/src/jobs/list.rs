@@ -8,6 +8,7 @@ use futures::{StreamExt, TryStreamExt, stream};
 use longshore::field_error::FieldError;
 use longshore::http::{Answer, QueryText, Viewer, paging};
 use longshore::openapi::{CacheNoStore, NextPage, PageCursor};
+use longshore::problem::Problem;
 use longshore::refusals;
 use longshore::remote::waiting::{TypeState, WaitingFor, can_wait, paused};
 use longshore_domain::job::{Job, Priority, Stage, Status};
@@ -17,7 +18,7 @@ use longshore_domain::timestamp::Timestamp;
 use utoipa::IntoParams;
 
 use super::document::{OperatorJobCounts, OperatorJobDocument, OperatorJobsDocument};
-use super::filter::{JobFilter, Place, check};
+use super::filter::{JobFilter, Place};
 use super::read::{newest, oldest_unfinished};
 use crate::example_job;
 use crate::function::{Backend, Operations};
@@ -103,7 +104,7 @@ pub(crate) async fn list<B: Backend>(
     // Such a cursor is that of the other order: it has no position among the unfinished jobs.
     let is_foreign = order == Some("oldest") && matches!(filter.after, Some(Place::Before(_)));
     errors.extend(is_foreign.then(paging::bad_cursor));
-    check(errors)?;
+    Problem::check(errors)?;
     if let Some(order) = order {
         filter = filter.with_parameter("order", order.to_owned());
     }
