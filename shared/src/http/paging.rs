@@ -2,7 +2,6 @@
 
 use std::ops::RangeInclusive;
 
-use axum::Json;
 use axum::http::header;
 use axum::response::{AppendHeaders, IntoResponse, Response};
 use base64::Engine;
@@ -10,7 +9,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Serialize;
 
-use super::QueryText;
+use super::{QueryText, no_store};
 use crate::field_error::FieldError;
 
 /// Reads `limit`: a whole number within `range`, or `default` if it is missing. Appends an error to `errors` if it is
@@ -65,9 +64,7 @@ pub fn next_link(path: &str, parameters: &[(&str, &str)]) -> String {
 
 /// Returns the response with a page, which is not cached, and the link to the next page.
 pub fn answer(page: impl Serialize, next_link: Option<String>) -> Response {
-    let mut about = vec![(header::CACHE_CONTROL, "no-store".to_owned())];
-    about.extend(next_link.map(|link| (header::LINK, link)));
-    (AppendHeaders(about), Json(page)).into_response()
+    (AppendHeaders(next_link.map(|link| (header::LINK, link))), no_store(page)).into_response()
 }
 
 #[cfg(test)]

@@ -6,11 +6,10 @@
 
 use std::sync::Arc;
 
-use axum::Json;
 use axum::extract::State;
-use axum::http::{StatusCode, header};
+use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use longshore::http::{Answer, Bad, Failure, JsonFields, Operator, PathText, QueryText};
+use longshore::http::{Answer, Bad, Failure, JsonFields, Operator, PathText, QueryText, no_store};
 use longshore::openapi::CacheNoStore;
 use longshore::ports::Ports;
 use longshore::problem::{Kind, Problem};
@@ -159,7 +158,7 @@ pub(crate) async fn replay_job<B: Backend>(
 }
 
 fn accepted(document: &ReplayDocument) -> Response {
-    (StatusCode::ACCEPTED, [(header::CACHE_CONTROL, "no-store")], Json(document)).into_response()
+    (StatusCode::ACCEPTED, no_store(document)).into_response()
 }
 
 impl Logged for ReplayDocument {

@@ -3,11 +3,8 @@
 
 use std::sync::Arc;
 
-use axum::Json;
 use axum::extract::State;
-use axum::http::header;
-use axum::response::IntoResponse;
-use longshore::http::{Answer, Failure, PathText, Viewer};
+use longshore::http::{Answer, Failure, PathText, Viewer, no_store};
 use longshore::openapi::CacheNoStore;
 use longshore_domain::dead_letter::DeadLetterRecord;
 use longshore_domain::operator_log::{ActionScope, OperatorAction};
@@ -65,7 +62,7 @@ pub(crate) async fn show<B: Backend>(
         read.await?
     };
     tracing::info!(operator = viewer.operator.id, dead_letter.id = dead_letter.id, "a dead letter was read");
-    Ok(([(header::CACHE_CONTROL, "no-store")], Json(contents)).into_response())
+    Ok(no_store(contents))
 }
 
 /// Reads a dead letter as this caller may see it.

@@ -2,11 +2,8 @@
 
 use std::sync::Arc;
 
-use axum::Json;
 use axum::extract::State;
-use axum::http::header;
-use axum::response::IntoResponse;
-use longshore::http::{Answer, Bad, Checked, Fields, JsonFields, Operator};
+use longshore::http::{Answer, Bad, Checked, Fields, JsonFields, Operator, no_store};
 use longshore::openapi::CacheNoStore;
 use longshore::problem::{Kind, Problem};
 use longshore::refusals;
@@ -116,7 +113,7 @@ pub(crate) async fn create<B: Backend>(
         })
     };
     let document = act.log(&*function, &operator, put).await?;
-    Ok(([(header::CACHE_CONTROL, "no-store")], Json(document)).into_response())
+    Ok(no_store(document))
 }
 
 fn too_many() -> Problem {

@@ -2,12 +2,9 @@
 
 use std::sync::Arc;
 
-use axum::Json;
 use axum::extract::State;
-use axum::http::header;
-use axum::response::IntoResponse;
 use futures::{StreamExt, stream};
-use longshore::http::{Answer, Failure, JsonFields, Operator};
+use longshore::http::{Answer, Failure, JsonFields, Operator, no_store};
 use longshore::openapi::CacheNoStore;
 use longshore::problem::{Kind, Problem};
 use longshore::{refusals, telemetry};
@@ -178,7 +175,7 @@ pub(crate) async fn create<B: Backend>(
     };
     let retries = async { Ok(retry_all(&function, &items, job_ids).await) };
     let document = RetriesDocument::from(act.log(&*function, &operator, retries).await?);
-    Ok(([(header::CACHE_CONTROL, "no-store")], Json(document)).into_response())
+    Ok(no_store(document))
 }
 
 /// Retries the jobs. If a service fails for one of them, that job is refused, so that the others are answered.

@@ -2,12 +2,9 @@
 
 use std::sync::Arc;
 
-use axum::Json;
 use axum::extract::State;
-use axum::http::header;
-use axum::response::IntoResponse;
 use longshore::field_error::FieldError;
-use longshore::http::{Answer, QueryText, Viewer};
+use longshore::http::{Answer, QueryText, Viewer, no_store};
 use longshore::openapi::CacheNoStore;
 use longshore::problem::Problem;
 use longshore::refusals;
@@ -130,7 +127,7 @@ pub(crate) async fn list<B: Backend>(
     let endpoints = function.ports.store.endpoints(&tenant).await?;
     let shown = endpoints.iter().filter(|endpoint| all == "true" || !is_healthy(endpoint));
     let document = OperatorWebhooksDocument { tenant: tenant.to_string(), webhooks: shown.map(document).collect() };
-    Ok(([(header::CACHE_CONTROL, "no-store")], Json(document)).into_response())
+    Ok(no_store(document))
 }
 
 fn is_healthy(endpoint: &Endpoint) -> bool {
