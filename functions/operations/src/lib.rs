@@ -23,6 +23,7 @@ mod function;
 mod handlers;
 mod jobs;
 mod log;
+mod names;
 mod pauses;
 mod queues;
 mod retries;

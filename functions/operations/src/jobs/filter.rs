@@ -9,8 +9,7 @@ use longshore_domain::tenant::TenantId;
 use longshore_domain::timestamp::Timestamp;
 use serde_json::Value;
 
-/// Maximum number of characters of the name of a job type: more than any name has.
-const TYPE_CHARS: usize = 100;
+use crate::names;
 
 /// Place in a list from which a page is read.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
@@ -74,14 +73,8 @@ impl JobFilter {
             given.extend(value.clone().map(|value| (name, value)));
             value
         };
-        let job_type = text("type");
-        let is_long = job_type.as_ref().is_some_and(|name| !(1..=TYPE_CHARS).contains(&name.chars().count()));
-        errors.extend(is_long.then(bad_type));
-        let tenant = text("tenant").and_then(|name| {
-            let tenant = TenantId::parse(&name);
-            errors.extend(tenant.is_none().then(bad_tenant));
-            tenant
-        });
+        let job_type = text("type").and_then(|name| names::parameter("type", names::job_type(&name), errors));
+        let tenant = text("tenant").and_then(|name| names::parameter("tenant", names::tenant(&name), errors));
         let mut time = |name: &'static str, default| match text(name) {
             None => default,
             Some(text) => Timestamp::parse_rfc3339(&text).filter(|time| within(*time)).unwrap_or_else(|| {
@@ -130,15 +123,6 @@ impl JobFilter {
 fn unknown_status() -> FieldError {
     let detail = "status must be waiting, running, completed, failed or canceled";
     FieldError::new("/status", "unknown_status", detail)
-}
-
-fn bad_type() -> FieldError {
-    FieldError::new("/type", "unknown_job_type", format!("type must have 1 to {TYPE_CHARS} characters"))
-}
-
-/// Returns the error of a tenant that cannot exist.
-pub(crate) fn bad_tenant() -> FieldError {
-    FieldError::new("/tenant", "invalid_tenant", "tenant must be the name of a tenant, as in the lists of jobs")
 }
 
 fn bad_time(name: &str) -> FieldError {

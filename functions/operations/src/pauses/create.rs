@@ -11,7 +11,6 @@ use longshore_domain::ids::PauseId;
 use longshore_domain::operator_log::{ActionScope, OperatorAction};
 use longshore_domain::pause::{DEFAULT_HOURS, MAX_DAYS, MAX_PAUSES, Pause, PauseScope, has_room};
 use longshore_domain::ports::{PauseOutcome, PauseRecords, Pauses};
-use longshore_domain::tenant::TenantId;
 use longshore_domain::timestamp::Timestamp;
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -20,12 +19,10 @@ use super::list::{PauseDocument, pause_example};
 use crate::function::{Backend, Operations};
 use crate::log::act::{Act, Logged};
 use crate::log::reason::reason;
+use crate::names;
 
 /// Maximum body size: a name, a time and a reason, with room for white space.
 const BODY_BYTES: usize = 8 * 1024;
-
-/// Maximum number of characters of the name of a job type.
-const TYPE_CHARS: usize = 100;
 
 // For the schema only: the body is parsed field by field, so that every bad field is reported.
 /// A pause: of exactly one of `type` and `tenant`.
@@ -143,8 +140,8 @@ impl Request {
     /// # Errors
     /// 422 with every bad field.
     fn read(mut fields: Fields, now: Timestamp) -> Result<Self, Problem> {
-        let job_type = fields.optional("type", type_name);
-        let tenant = fields.optional("tenant", tenant_name);
+        let job_type = fields.optional("type", names::job_type_in_body);
+        let tenant = fields.optional("tenant", names::tenant_in_body);
         let until = fields.optional("until", |value| end(value, now));
         let reason = fields.required("reason", reason);
         let scope = match (job_type, tenant) {
@@ -163,17 +160,6 @@ impl Request {
             _ => Err(fields.into_problem()),
         }
     }
-}
-
-fn type_name(value: &Value) -> Checked<String> {
-    let name = value.as_str().filter(|name| (1..=TYPE_CHARS).contains(&name.chars().count()));
-    let bad = || Bad::new("unknown_job_type", format!("type must be a string of 1 to {TYPE_CHARS} characters"));
-    name.map(str::to_owned).ok_or_else(bad)
-}
-
-fn tenant_name(value: &Value) -> Checked<TenantId> {
-    let bad = || Bad::new("invalid_tenant", "tenant must be the name of a tenant, as in the lists of jobs");
-    value.as_str().and_then(TenantId::parse).ok_or_else(bad)
 }
 
 fn end(value: &Value, now: Timestamp) -> Checked<Timestamp> {
