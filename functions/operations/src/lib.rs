@@ -47,7 +47,7 @@ pub use log::list::{LogDocument, LogEntryDocument, LogResultDocument};
 pub use pauses::list::{PauseDocument, PausesDocument};
 pub use queues::DeployedStatistics;
 pub use queues::list::{QueueDocument, QueuesDocument};
-pub use retries::create::{JobRetryDocument, JobRetryOutcome, RetriesDocument};
+pub use retries::document::{JobRetryDocument, JobRetryOutcome, RetriesDocument};
 pub use routes::{ROUTES, openapi, router, serve};
 pub use webhooks::list::{OperatorWebhookDocument, OperatorWebhooksDocument, WebhookState};
 

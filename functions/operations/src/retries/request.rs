@@ -8,7 +8,7 @@ use longshore_domain::operator_log::MAX_JOBS;
 use longshore_domain::timestamp::Timestamp;
 use serde_json::Value;
 
-use super::one::FailedItems;
+use super::retrier::FailedItems;
 use crate::log::reason::reason;
 use crate::names;
 
