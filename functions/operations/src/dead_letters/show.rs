@@ -16,7 +16,7 @@ use super::find::find_dead_letter;
 use super::openapi::{DeadLetterIdInPath, ShowRefusals, contents_example};
 use super::replay_plan::replay_plan;
 use crate::function::{Backend, Operations};
-use crate::log::act::{Act, Logged};
+use crate::log::audited::{ActionSummary, AuditedAction};
 
 /// Returns a dead letter in its current state, with its body.
 #[utoipa::path(
@@ -48,7 +48,7 @@ pub(crate) async fn show<B: Backend>(
     let dead_letter = find_dead_letter(store, &id, now).await?;
     let read = read(store, &dead_letter, (&viewer, now));
     let contents = if viewer.sees_rows {
-        let act = Act {
+        let action = AuditedAction {
             action: OperatorAction::ReadDeadLetter,
             scope: ActionScope {
                 letter_id: Some(id),
@@ -57,7 +57,7 @@ pub(crate) async fn show<B: Backend>(
             },
             reason: None,
         };
-        act.log(&*function, &viewer.operator, read).await?
+        action.run(&*function, &viewer.operator, read).await?
     } else {
         read.await?
     };
@@ -77,7 +77,7 @@ async fn read(
     Ok(DeadLetterContents { dead_letter, body })
 }
 
-impl Logged for DeadLetterContents {
+impl ActionSummary for DeadLetterContents {
     const STATUS: u16 = 200;
 
     fn detail(&self) -> String {

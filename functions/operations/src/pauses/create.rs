@@ -17,7 +17,7 @@ use utoipa::ToSchema;
 
 use super::list::{PauseDocument, pause_example};
 use crate::function::{Backend, Operations};
-use crate::log::act::{Act, Logged};
+use crate::log::audited::{ActionSummary, AuditedAction};
 use crate::log::reason::reason;
 use crate::names;
 
@@ -50,7 +50,7 @@ refusals!(
     operator PauseRefusals: MalformedJson, TooManyPauses, BodyTooLarge, UnsupportedMediaType, InvalidRequest
 );
 
-impl Logged for PauseDocument {
+impl ActionSummary for PauseDocument {
     const STATUS: u16 = 200;
 
     fn detail(&self) -> String {
@@ -98,7 +98,7 @@ pub(crate) async fn create<B: Backend>(
     let now = (function.clock)();
     let Request { scope, until, reason } = Request::read(fields, now)?;
     let pause = Pause { id: PauseId::generate(), scope, since: now, until, by: operator.id.clone() };
-    let act = Act { action: OperatorAction::Pause, scope: logged_scope(&pause), reason: Some(reason) };
+    let action = AuditedAction { action: OperatorAction::Pause, scope: logged_scope(&pause), reason: Some(reason) };
     let store = &function.ports.store;
     let put = async {
         if !has_room(&store.pauses().await?, &pause.scope, now) {
@@ -109,7 +109,7 @@ pub(crate) async fn create<B: Backend>(
             PauseOutcome::InForce(earlier) => PauseDocument { is_new: Some(false), ..earlier.into() },
         })
     };
-    let document = act.log(&*function, &operator, put).await?;
+    let document = action.run(&*function, &operator, put).await?;
     Ok(no_store(document))
 }
 

@@ -17,7 +17,7 @@ use super::document::{JobRetryDocument, RetriesDocument, retries_example};
 use super::request::Request;
 use super::retrier::{FailedItems, JobRetrier, RetryOutcome};
 use crate::function::{Backend, Operations};
-use crate::log::act::{Act, Logged};
+use crate::log::audited::{ActionSummary, AuditedAction};
 
 /// Maximum body size: 100 job ids, a code and a reason, with room for white space.
 const BODY_BYTES: usize = 16 * 1024;
@@ -52,7 +52,7 @@ struct RetriesRequest {
 /// The outcomes of a call, one for each job.
 struct RetryOutcomes(Vec<(JobId, RetryOutcome)>);
 
-impl Logged for RetryOutcomes {
+impl ActionSummary for RetryOutcomes {
     const STATUS: u16 = 200;
 
     fn detail(&self) -> String {
@@ -115,7 +115,7 @@ pub(crate) async fn create<B: Backend>(
     JsonFields(fields): JsonFields<BODY_BYTES>,
 ) -> Answer {
     let Request { items, job_ids, reason } = Request::read(fields)?;
-    let act = Act {
+    let action = AuditedAction {
         action: OperatorAction::RetryFailures,
         scope: ActionScope {
             job_type: Some(items.job_type.clone()),
@@ -126,7 +126,7 @@ pub(crate) async fn create<B: Backend>(
         reason: Some(reason),
     };
     let retries = async { Ok(retry_all(&function, &items, job_ids).await) };
-    let document = RetriesDocument::from(act.log(&*function, &operator, retries).await?);
+    let document = RetriesDocument::from(action.run(&*function, &operator, retries).await?);
     Ok(no_store(document))
 }
 
