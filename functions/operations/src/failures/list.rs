@@ -20,7 +20,7 @@ use utoipa::{IntoParams, ToSchema};
 use super::group::{FailureGroupDocument, Grouped, JobFailures, group};
 use crate::example_job;
 use crate::function::{Backend, Operations};
-use crate::jobs::filter::{JobFilter, Place};
+use crate::jobs::filter::{JobFilter, ListPosition};
 use crate::jobs::read::{ReadJobs, newest};
 
 const PATH: &str = "/api/operations/failures";
@@ -137,7 +137,7 @@ pub(crate) async fn list<B: Backend>(
     let reads = stream::iter(failed).map(|job| Box::pin(read(files, job))).buffered(CONCURRENT_READS);
     let failures: Vec<_> = reads.try_collect().await?;
     let Grouped { groups, uncounted, left_out } = group(&failures, code);
-    let next_cursor = next.map(Place::encode);
+    let next_cursor = next.map(ListPosition::encode);
     let link = next_cursor.as_ref().map(|cursor| filter.next_link(PATH, cursor));
     let document = FailureGroupsDocument {
         groups,
@@ -150,13 +150,13 @@ pub(crate) async fn list<B: Backend>(
     Ok(paging::answer(document, link))
 }
 
-/// Returns the newest jobs with failed items, and the place of the next ones.
+/// Returns the newest jobs with failed items, and the position of the next ones.
 async fn failed_jobs(
     store: &impl JobStore,
     filter: &JobFilter,
     limit: usize,
     clock: fn() -> Timestamp,
-) -> PortResult<(Vec<Job>, Option<Place>)> {
+) -> PortResult<(Vec<Job>, Option<ListPosition>)> {
     let (mut failed, mut filter) = (Vec::new(), filter.clone());
     let until = clock().plus_seconds(READ_S);
     for _ in 0..JOB_READS {
@@ -169,7 +169,7 @@ async fn failed_jobs(
     }
     if failed.len() > limit {
         failed.truncate(limit);
-        filter.after = failed.last().map(|last| Place::After(JobPosition::after(last)));
+        filter.after = failed.last().map(|last| ListPosition::AfterJob(JobPosition::after(last)));
     }
     Ok((failed, filter.after))
 }

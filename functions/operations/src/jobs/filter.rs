@@ -11,21 +11,21 @@ use serde_json::Value;
 
 use crate::names;
 
-/// Place in a list from which a page is read.
+/// Position in a list from which a page is read.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
-pub(crate) enum Place {
+pub(crate) enum ListPosition {
     /// Behind the job at this position.
-    After(JobPosition),
+    AfterJob(JobPosition),
     /// Jobs that were accepted before this time: the days from it on are read.
-    Before(Timestamp),
+    BeforeTime(Timestamp),
 }
 
-impl Place {
-    /// Encodes the place as a cursor.
+impl ListPosition {
+    /// Encodes the position as a cursor.
     pub(crate) fn encode(self) -> String {
         paging::encode_cursor(&match self {
-            Self::After(position) => format!("{}.{}", position.created_at.0, position.job_id),
-            Self::Before(time) => time.0.to_string(),
+            Self::AfterJob(position) => format!("{}.{}", position.created_at.0, position.job_id),
+            Self::BeforeTime(time) => time.0.to_string(),
         })
     }
 
@@ -33,17 +33,17 @@ impl Place {
         let text = paging::decode_cursor(cursor)?;
         let time = |text: &str| text.parse().ok().filter(|millis| within(Timestamp(*millis))).map(Timestamp);
         match text.split_once('.') {
-            None => time(&text).map(Self::Before),
+            None => time(&text).map(Self::BeforeTime),
             Some((created_at, id)) => {
                 let (created_at, job_id) = (time(created_at)?, JobId::parse(id)?);
-                Some(Self::After(JobPosition { created_at, job_id }))
+                Some(Self::AfterJob(JobPosition { created_at, job_id }))
             }
         }
     }
 
-    /// Returns the position of the place within its day; `None` at a time between jobs.
-    pub(crate) const fn position(self) -> Option<JobPosition> {
-        if let Self::After(position) = self { Some(position) } else { None }
+    /// Returns the position of the job; `None` at a time between jobs.
+    pub(crate) const fn job_position(self) -> Option<JobPosition> {
+        if let Self::AfterJob(position) = self { Some(position) } else { None }
     }
 }
 
@@ -58,7 +58,7 @@ pub(crate) struct JobFilter {
     pub(crate) job_type: Option<String>,
     pub(crate) tenant: Option<TenantId>,
     pub(crate) created: CreatedRange,
-    pub(crate) after: Option<Place>,
+    pub(crate) after: Option<ListPosition>,
     /// The parameters as they were given, for the link to the next page.
     given: Vec<(&'static str, String)>,
 }
@@ -84,7 +84,7 @@ impl JobFilter {
         };
         let after = time("createdAfter", oldest);
         let created = CreatedRange { from: after.max(oldest), before: time("createdBefore", CreatedRange::ALL.before) };
-        let after = paging::cursor(query, errors, Place::decode);
+        let after = paging::cursor(query, errors, ListPosition::decode);
         Self { status: None, job_type, tenant, created, after, given }
     }
 
@@ -103,7 +103,7 @@ impl JobFilter {
         self
     }
 
-    /// Returns true if the filter includes the job, regardless of its place.
+    /// Returns true if the filter includes the job, regardless of its position.
     pub(crate) fn includes(&self, job: &Job) -> bool {
         !job.is_deleted()
             && self.created.contains(job.times.created_at)
@@ -135,13 +135,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_place_is_decoded_from_its_cursor_and_a_bad_cursor_is_refused() {
+    fn a_position_is_decoded_from_its_cursor_and_a_bad_cursor_is_refused() {
         let position = JobPosition { created_at: Timestamp(1_700_000_000_000), job_id: JobId::generate() };
-        for place in [Place::After(position), Place::Before(Timestamp(86_400_000))] {
-            assert_eq!(Place::decode(&place.encode()), Some(place));
+        for expected in [ListPosition::AfterJob(position), ListPosition::BeforeTime(Timestamp(86_400_000))] {
+            assert_eq!(ListPosition::decode(&expected.encode()), Some(expected));
         }
         for bad in ["", "?", "x", "1.x", "-1", "1000000000000000"].map(paging::encode_cursor) {
-            assert_eq!(Place::decode(&bad), None, "{bad}");
+            assert_eq!(ListPosition::decode(&bad), None, "{bad}");
         }
     }
 }
