@@ -2,14 +2,13 @@
 
 use std::sync::Arc;
 
-use axum::Json;
 use axum::extract::State;
-use axum::http::header;
-use axum::response::IntoResponse;
 use longshore::field_error::FieldError;
 use longshore::handler::{AnyJobType, Input, PreparedJob, Registry};
 use longshore::header::check_sheet;
-use longshore::http::{Access, Answer, Bad, Checked, Failure, Fields, JsonFields, PathText, Tenant, count_work_call};
+use longshore::http::{
+    Access, Answer, Bad, Checked, Failure, Fields, JsonFields, PathText, Tenant, count_work_call, no_store,
+};
 use longshore::inspection::{Inspected, Inspection, Intended, inspect as inspect_file};
 use longshore::job_request::{KnownTypes, ParsedReading, find_upload, prepare_options, read_reading, source_file};
 use longshore::job_types::import;
@@ -125,7 +124,7 @@ where
         found = Inspection::refused(error);
     }
     let document = InspectionDocument::new(file_guid, &source, prepared, found, request.job_type.map(AnyJobType::name));
-    Ok(([(header::CACHE_CONTROL, "no-store")], Json(document)).into_response())
+    Ok(no_store(document))
 }
 
 /// Inspects a file of which a part must be converted first.

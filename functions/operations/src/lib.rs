@@ -1,13 +1,15 @@
-//! HTTP API of operators: jobs, failures, queues, handlers, webhooks and dead letters of all tenants.
+//! HTTP API of operators: jobs, failures, queues, handlers, pauses, webhooks and dead letters of all tenants.
 //!
 //! - **Trigger:** every call of the HTTP API that concerns all tenants. A separate function, so that no other function
 //!   has access to data of all tenants.
 //! - **Reads and writes:** jobs, the documents of their reports, the numbers of the queues, the states of handlers, and
 //!   the dead-letter records that the sweeper has written. A replay sends the message again, or reopens its job as a
 //!   retry does; then it records the resolution. A discard only records the resolution. A retry reopens each of its
-//!   jobs for the items that failed with one code. Each action is in the log of operators, before it and after it.
+//!   jobs for the items that failed with one code. A pause or its end changes one pause record. Each action, and each
+//!   read of a dead letter's rows, appends to the operators' log, before it and after it.
 //! - **Called twice:** a second replay finds the resolution, or the reopened job, and does nothing more. A second retry
-//!   finds the jobs running for the same code. A duplicate message is harmless.
+//!   finds the jobs running for the same code. A duplicate message is harmless. A second pause returns the one in
+//!   force. A second end returns 204 while the first is among the last 50 actions.
 //! - **If it fails:** until the resolution is recorded, the dead letter is open, and the next replay does the remaining
 //!   steps. The sweeper sends a create message that could not be sent. An action whose result is not in the log has an
 //!   unknown end.
@@ -21,6 +23,7 @@ mod function;
 mod handlers;
 mod jobs;
 mod log;
+mod names;
 mod pauses;
 mod queues;
 mod retries;
@@ -44,7 +47,7 @@ pub use log::list::{LogDocument, LogEntryDocument, LogResultDocument};
 pub use pauses::list::{PauseDocument, PausesDocument};
 pub use queues::DeployedStatistics;
 pub use queues::list::{QueueDocument, QueuesDocument};
-pub use retries::create::{JobRetryDocument, JobRetryOutcome, RetriesDocument};
+pub use retries::document::{JobRetryDocument, JobRetryOutcome, RetriesDocument};
 pub use routes::{ROUTES, openapi, router, serve};
 pub use webhooks::list::{OperatorWebhookDocument, OperatorWebhooksDocument, WebhookState};
 

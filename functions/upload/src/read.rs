@@ -3,11 +3,9 @@
 use longshore_domain::ports::UploadStorage;
 use std::sync::Arc;
 
-use axum::Json;
 use axum::extract::State;
-use axum::http::header;
-use axum::response::{IntoResponse, Response};
-use longshore::http::{Answer, PathText, Tenant};
+use axum::response::Response;
+use longshore::http::{Answer, PathText, Tenant, no_store};
 use longshore::openapi::CacheNoStore;
 use longshore_domain::ports::{JobStore, TenantCounts, Upload};
 
@@ -51,5 +49,5 @@ pub(crate) async fn status<S: JobStore + TenantCounts, P: UploadStorage>(
 /// 200 with the state of an upload.
 pub(crate) fn state_response(upload: Upload, state: UploadProgress) -> Response {
     let document = UploadStatus::new(upload, state);
-    ([(header::CACHE_CONTROL, "no-store")], Json(document)).into_response()
+    no_store(document)
 }

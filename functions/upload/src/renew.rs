@@ -3,11 +3,8 @@
 use longshore_domain::ports::UploadStorage;
 use std::sync::Arc;
 
-use axum::Json;
 use axum::extract::State;
-use axum::http::header;
-use axum::response::IntoResponse;
-use longshore::http::{Answer, Fields, OptionalFields, PathText, Tenant, count_work_call};
+use longshore::http::{Answer, Fields, OptionalFields, PathText, Tenant, count_work_call, no_store};
 use longshore::openapi::CacheNoStore;
 use longshore::problem::Problem;
 use longshore_domain::parts::parts;
@@ -72,7 +69,7 @@ pub(crate) async fn renew<S: JobStore + TenantCounts, P: UploadStorage>(
             PromisedUpload::InParts(PartsDocument::new(&upload, &multipart, parts))
         }
     };
-    Ok(([(header::CACHE_CONTROL, "no-store")], Json(document)).into_response())
+    Ok(no_store(document))
 }
 
 /// Returns the requested parts, or `None` if the request has no list.

@@ -182,8 +182,7 @@ impl Fields {
     /// # Errors
     /// 422 with every recorded error.
     pub fn finish(self) -> Result<(), Problem> {
-        let errors = self.all_errors();
-        if errors.is_empty() { Ok(()) } else { Err(Problem::invalid(errors)) }
+        Problem::check(self.all_errors())
     }
 
     /// Returns the problem with every recorded error. Only if there is an error.

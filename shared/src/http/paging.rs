@@ -2,7 +2,6 @@
 
 use std::ops::RangeInclusive;
 
-use axum::Json;
 use axum::http::header;
 use axum::response::{AppendHeaders, IntoResponse, Response};
 use base64::Engine;
@@ -10,7 +9,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Serialize;
 
-use super::QueryText;
+use super::{QueryText, no_store};
 use crate::field_error::FieldError;
 
 /// Reads `limit`: a whole number within `range`, or `default` if it is missing. Appends an error to `errors` if it is
@@ -23,6 +22,13 @@ pub fn limit(query: &QueryText, range: RangeInclusive<usize>, default: usize, er
     let detail = format!("limit must be a whole number from {} to {}", range.start(), range.end());
     errors.push(FieldError::new("/limit", "invalid_limit", detail));
     default
+}
+
+/// Reads `cursor` with `decode`; `None` if it is missing. Appends an error to `errors` if it cannot be decoded.
+pub fn cursor<T>(query: &QueryText, errors: &mut Vec<FieldError>, decode: impl FnOnce(&str) -> Option<T>) -> Option<T> {
+    let position = decode(query.get("cursor")?);
+    errors.extend(position.is_none().then(bad_cursor));
+    position
 }
 
 /// Encodes a position in a list as a cursor for clients: opaque, and safe within a URL.
@@ -58,19 +64,34 @@ pub fn next_link(path: &str, parameters: &[(&str, &str)]) -> String {
 
 /// Returns the response with a page, which is not cached, and the link to the next page.
 pub fn answer(page: impl Serialize, next_link: Option<String>) -> Response {
-    let mut about = vec![(header::CACHE_CONTROL, "no-store".to_owned())];
-    about.extend(next_link.map(|link| (header::LINK, link)));
-    (AppendHeaders(about), Json(page)).into_response()
+    (AppendHeaders(next_link.map(|link| (header::LINK, link))), no_store(page)).into_response()
 }
 
 #[cfg(test)]
 mod tests {
+    use axum::extract::FromRequestParts;
+    use axum::http::Request;
+
     use super::*;
 
     #[test]
     fn an_encoded_cursor_is_decoded() {
         assert_eq!(decode_cursor(&encode_cursor("1.a/b")).as_deref(), Some("1.a/b"));
         assert_eq!((decode_cursor("?"), decode_cursor("_w")), (None, None));
+    }
+
+    #[tokio::test]
+    async fn a_cursor_that_cannot_be_decoded_is_an_error_and_a_missing_one_is_not() {
+        let valid = format!("/?cursor={}", encode_cursor("1"));
+        for (uri, expected, is_bad) in
+            [("/", None, false), (valid.as_str(), Some(1), false), ("/?cursor=x", None, true)]
+        {
+            let (mut parts, ()) = Request::get(uri).body(()).unwrap().into_parts();
+            let query = QueryText::from_request_parts(&mut parts, &()).await.unwrap();
+            let mut errors = Vec::new();
+            let position: Option<u32> = cursor(&query, &mut errors, |text| decode_cursor(text)?.parse().ok());
+            assert_eq!((position, errors.contains(&bad_cursor())), (expected, is_bad), "{uri}");
+        }
     }
 
     #[test]

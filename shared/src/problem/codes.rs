@@ -124,13 +124,12 @@ pub const CODES: &[(&str, &str)] = &[
     ("invalid_limit", "The page size is not a whole number in the allowed range."),
     ("invalid_cursor", "The cursor was not returned by a page of this list."),
     ("stale_cursor", "The report of the cursor has been replaced. Start again without a cursor."),
-    ("invalid_tenant", "The value is not the name of a tenant, nor * for all tenants."),
+    ("invalid_tenant", "The value is not the name of a tenant. For costs, * means all tenants."),
     ("invalid_month", "The month is not a year and a month, such as 2026-11."),
     ("unknown_status", "The value is not a job status."),
     ("unknown_queue", "The value is not the name of a dead-letter queue."),
     ("invalid_job_id", "The id of a job must be a UUID."),
     ("invalid_job_ids", "The list must have 1 to 100 different ids of jobs."),
-    ("invalid_tenant", "The value is not the name of a tenant."),
     ("invalid_reason", "The reason is blank, longer than 500 characters, or has control characters."),
     ("invalid_pause_scope", "A pause is of a job type or of a tenant: exactly one of type and tenant."),
     ("invalid_until", "The end of a pause must be in the future, and at most 7 days away."),
@@ -138,3 +137,18 @@ pub const CODES: &[(&str, &str)] = &[
     ("unknown_format", "The format is not json, csv or xlsx."),
     ("failures_too_large", "The failed items do not fit in a workbook. The detail gives the reason; use format=csv."),
 ];
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::CODES;
+
+    #[test]
+    fn every_code_has_one_row() {
+        let mut names = BTreeSet::new();
+        for (name, _) in CODES {
+            assert!(names.insert(name), "{name} has two rows");
+        }
+    }
+}

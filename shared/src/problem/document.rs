@@ -84,6 +84,14 @@ impl Problem {
         Self { errors, ..Self::new(Kind::InvalidRequest, detail) }
     }
 
+    /// Returns an error if there are errors of fields.
+    ///
+    /// # Errors
+    /// 422 with the invalid fields.
+    pub fn check(errors: Vec<FieldError>) -> Result<(), Self> {
+        if errors.is_empty() { Ok(()) } else { Err(Self::invalid(errors)) }
+    }
+
     /// Returns 404 for something that does not exist, or belongs to another tenant.
     pub fn not_found(what: &str) -> Self {
         Self::new(Kind::NotFound, format!("{what} not found"))

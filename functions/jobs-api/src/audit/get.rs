@@ -3,11 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Json;
 use axum::extract::State;
-use axum::http::header;
-use axum::response::IntoResponse;
-use longshore::http::{Answer, PathText, Tenant};
+use longshore::http::{Answer, PathText, Tenant, no_store};
 use longshore::openapi::CacheNoStore;
 
 use super::document::AuditDocument;
@@ -55,5 +52,5 @@ pub(crate) async fn get<B: Backend>(State(api): State<Arc<Api<B>>>, tenant: Tena
     let in_time = || (api.clock)() < until;
     let document = with_timeout(LIMIT, audit(&api.ports.store, &api.ports.files, job.job_id, &in_time)).await?;
     let document = document.ok_or_else(no_such_job)?;
-    Ok(([(header::CACHE_CONTROL, "no-store")], Json(document)).into_response())
+    Ok(no_store(document))
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use longshore::field_error::FieldError;
-use longshore::http::{Answer, Caller, QueryText, Tenant, paging};
+use longshore::http::{Answer, Caller, QueryText, Tenant, no_store};
 use longshore::openapi::CacheNoStore;
 use longshore::problem::{Kind, Problem};
 use longshore_domain::cost::Month;
@@ -54,7 +54,7 @@ pub(crate) async fn get<B: Backend>(State(api): State<Arc<Api<B>>>, caller: Call
         return Err(not_permitted().into());
     }
     let costs = api.ports.store.month_costs(&month, tenants.one()).await?;
-    Ok(paging::answer(MonthCostsDocument::new(&month, tenants.one(), &costs), None))
+    Ok(no_store(MonthCostsDocument::new(&month, tenants.one(), &costs)))
 }
 
 /// The tenants whose costs are read.

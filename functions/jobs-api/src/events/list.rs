@@ -52,14 +52,8 @@ pub(crate) async fn list<B: Backend>(State(api): State<Arc<Api<B>>>, tenant: Ten
     let mut errors = Vec::new();
     let limit = paging::limit(&query, 1..=MAX_LIMIT, DEFAULT_LIMIT, &mut errors);
     let cursor = query.get("cursor");
-    let after = cursor.and_then(|cursor| {
-        let position = position(cursor);
-        errors.extend(position.is_none().then(paging::bad_cursor));
-        position
-    });
-    if !errors.is_empty() {
-        return Err(Problem::invalid(errors).into());
-    }
+    let after = paging::cursor(&query, &mut errors, position);
+    Problem::check(errors)?;
     let before = (api.clock)().plus_seconds(-LISTED_AFTER_S);
     let query = EventsQuery { tenant: &tenant.0, after: after.as_ref(), before, limit };
     let page = api.ports.store.events(&query).await?;

@@ -178,17 +178,13 @@ impl FailuresRequest {
             }
         };
         let limit = paging::limit(query, 1..=MAX_LIMIT, DEFAULT_LIMIT, &mut errors);
-        let after = query.get("cursor").and_then(|text| {
-            let cursor = FailuresCursor::decode(text);
-            errors.extend(cursor.is_none().then(paging::bad_cursor));
-            cursor
-        });
-        match format {
-            _ if !errors.is_empty() => Err(Problem::invalid(errors)),
-            FailuresFormat::Csv => Ok(Self::Csv),
-            FailuresFormat::Xlsx => Ok(Self::Workbook),
-            FailuresFormat::Json => Ok(Self::Page { limit, after }),
-        }
+        let after = paging::cursor(query, &mut errors, FailuresCursor::decode);
+        Problem::check(errors)?;
+        Ok(match format {
+            FailuresFormat::Csv => Self::Csv,
+            FailuresFormat::Xlsx => Self::Workbook,
+            FailuresFormat::Json => Self::Page { limit, after },
+        })
     }
 }
 

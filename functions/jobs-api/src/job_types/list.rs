@@ -54,12 +54,8 @@ pub(crate) async fn list<B: Backend>(
 ) -> Answer {
     let mut errors = Vec::new();
     let limit = paging::limit(&query, 1..=MAX_LIMIT, DEFAULT_LIMIT, &mut errors);
-    let after = query.get("cursor").map(position);
-    errors.extend((after == Some(None)).then(paging::bad_cursor));
-    if !errors.is_empty() {
-        return Err(Problem::invalid(errors).into());
-    }
-    let after = after.flatten();
+    let after = paging::cursor(&query, &mut errors, position);
+    Problem::check(errors)?;
     let page = api.job_types.store.job_types(after.as_ref(), limit).await?;
     let page = own::merge(page, &api.registry, after.as_ref(), limit);
     let next_cursor = page.next.as_deref().map(paging::encode_cursor);

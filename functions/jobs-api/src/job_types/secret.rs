@@ -2,11 +2,8 @@
 
 use std::sync::Arc;
 
-use axum::Json;
 use axum::extract::State;
-use axum::http::header;
-use axum::response::IntoResponse;
-use longshore::http::{Answer, Operator, PathText};
+use longshore::http::{Answer, Operator, PathText, no_store};
 use longshore::openapi::CacheNoStore;
 use longshore::problem::Problem;
 use longshore_domain::ports::PortError;
@@ -67,5 +64,5 @@ pub(crate) async fn secret<B: Backend>(
         secrets.map_err(|error| PortError { service: "secrets", operation: "root_secret", source: error.into() })?;
     tracing::info!(operator, job_type = name, "the secret of a job type was read");
     let secret = secrets.newest().reveal();
-    Ok(([(header::CACHE_CONTROL, "no-store")], Json(SecretDocument { secret })).into_response())
+    Ok(no_store(SecretDocument { secret }))
 }

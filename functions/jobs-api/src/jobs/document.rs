@@ -95,8 +95,8 @@ pub struct JobDocument {
     /// The last undo of this import; `null` if there is none. An import with an undo is not retried.
     #[schema(required = true)]
     pub undone_by: Option<JobId>,
-    /// What the job waits for, although no item of it is processed; absent if it does not wait. Only `GET` of one job
-    /// of a registered type has it. It says nothing about the job itself, so such a response has no `ETag`.
+    /// Reason why the job does not progress: a pause, or, for a registered type, its handler. Absent if it does not
+    /// wait. Only `GET` of one job has it. It does not describe the job itself, so such a response has no `ETag`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub waiting_for: Option<WaitingFor>,
     /// Cost of the job with all its retries; so far, while it runs. `null` for a job that ended before costs were

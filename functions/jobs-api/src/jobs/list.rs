@@ -125,14 +125,8 @@ impl<'a> ListRequest<'a> {
         errors.extend(job_type.filter(|name| !can_exist(name, registry)).map(|name| unknown_type(name, registry)));
         let metadata = metadata::from_query(query, &mut errors);
         let limit = paging::limit(query, 1..=MAX_LIMIT, DEFAULT_LIMIT, &mut errors);
-        let after = query.get("cursor").and_then(|cursor| {
-            let position = position(cursor);
-            errors.extend(position.is_none().then(paging::bad_cursor));
-            position
-        });
-        if !errors.is_empty() {
-            return Err(Problem::invalid(errors));
-        }
+        let after = paging::cursor(query, &mut errors, position);
+        Problem::check(errors)?;
         Ok(Self { status, job_type, metadata, limit, after })
     }
 

@@ -2,11 +2,8 @@
 
 use std::sync::Arc;
 
-use axum::Json;
 use axum::extract::State;
-use axum::http::header;
-use axum::response::IntoResponse;
-use longshore::http::{Answer, PathText, Tenant};
+use longshore::http::{Answer, PathText, Tenant, no_store};
 use longshore::openapi::CacheNoStore;
 use longshore::stored_report::{stored_receipt, stored_result};
 
@@ -52,5 +49,5 @@ pub(crate) async fn get<B: Backend>(State(api): State<Arc<Api<B>>>, tenant: Tena
     let result = stored.map_or_else(|| result_from_job(&job), |stored| stored.with_job(&job));
     let links = Linker { files, job: &job, now: (api.clock)() };
     let document = links.document(result, receipt).await?;
-    Ok(([(header::CACHE_CONTROL, "no-store")], Json(document)).into_response())
+    Ok(no_store(document))
 }

@@ -47,12 +47,9 @@ const MAX_LIMIT: usize = 1_000;
 pub(crate) async fn list<B: Backend>(State(api): State<Arc<Api<B>>>, tenant: Tenant, query: QueryText) -> Answer {
     let mut errors = Vec::new();
     let limit = paging::limit(&query, 1..=MAX_LIMIT, DEFAULT_LIMIT, &mut errors);
-    let after = query.get("cursor").map(position);
-    errors.extend((after == Some(None)).then(paging::bad_cursor));
-    if !errors.is_empty() {
-        return Err(Problem::invalid(errors).into());
-    }
-    let page = api.records.datasets(&tenant.0, limit, after.flatten().as_deref()).await?;
+    let after = paging::cursor(&query, &mut errors, position);
+    Problem::check(errors)?;
+    let page = api.records.datasets(&tenant.0, limit, after.as_deref()).await?;
     let next_cursor = page.next.as_deref().map(paging::encode_cursor);
     let link = |cursor: &str| paging::next_link("/api/datasets", &[("limit", &limit.to_string()), ("cursor", cursor)]);
     let link = next_cursor.as_deref().map(link);

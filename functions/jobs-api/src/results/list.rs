@@ -56,9 +56,8 @@ pub(crate) async fn list<B: Backend>(
     let job = find_job(&api.ports.store, &tenant, &id, (api.clock)()).await?;
     let mut errors = Vec::new();
     let limit = paging::limit(&query, 1..=MAX_LIMIT, DEFAULT_LIMIT, &mut errors);
-    let from = query.get("cursor").map_or(Some(Position::default()), Position::decode);
-    errors.extend(from.is_none().then(paging::bad_cursor));
-    let Some(from) = from.filter(|_| errors.is_empty()) else { return Err(Problem::invalid(errors).into()) };
+    let from = paging::cursor(&query, &mut errors, Position::decode).unwrap_or_default();
+    Problem::check(errors)?;
     if !job.status.is_final() {
         return Err(not_finished(&job).into());
     }

@@ -53,14 +53,8 @@ pub(crate) async fn list<B: Backend>(
 ) -> Answer {
     let mut errors = Vec::new();
     let limit = paging::limit(&query, 1..=MAX_LIMIT, DEFAULT_LIMIT, &mut errors);
-    let before = query.get("cursor").and_then(|cursor| {
-        let position = paging::decode_cursor(cursor).and_then(|text| OccurrenceId::parse(&text));
-        errors.extend(position.is_none().then(paging::bad_cursor));
-        position
-    });
-    if !errors.is_empty() {
-        return Err(Problem::invalid(errors).into());
-    }
+    let before = paging::cursor(&query, &mut errors, |cursor| OccurrenceId::parse(&paging::decode_cursor(cursor)?));
+    Problem::check(errors)?;
     let store = &api.ports.store;
     let schedule_id = find::<Schedule, _>(store, &tenant, &id).await?.schedule_id;
     let query = OccurrencesQuery { tenant: &tenant, schedule_id, before: before.as_ref(), limit };

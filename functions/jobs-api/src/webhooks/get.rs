@@ -2,11 +2,9 @@
 
 use std::sync::Arc;
 
-use axum::Json;
 use axum::extract::State;
-use axum::http::{StatusCode, header};
-use axum::response::IntoResponse;
-use longshore::http::{Answer, PathText, Tenant};
+use axum::http::StatusCode;
+use longshore::http::{Answer, PathText, Tenant, no_store};
 use longshore::openapi::{CacheNoStore, EntityTag};
 use longshore_domain::ports::Webhooks;
 use longshore_domain::webhook::Endpoint;
@@ -40,7 +38,7 @@ use crate::resource::find;
 pub(crate) async fn list<B: Backend>(State(api): State<Arc<Api<B>>>, Tenant(tenant): Tenant) -> Answer {
     let endpoints = api.ports.store.endpoints(&tenant).await?;
     let webhooks = endpoints.iter().map(WebhookDocument::new).collect();
-    Ok(([(header::CACHE_CONTROL, "no-store")], Json(WebhooksDocument { webhooks })).into_response())
+    Ok(no_store(WebhooksDocument { webhooks }))
 }
 
 /// Returns a webhook.

@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 
-use axum::Json;
 use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::IntoResponse;
-use longshore::http::{Answer, Bad, JsonFields, PathText, PathTexts, Tenant, count_work_call};
+use longshore::http::{Answer, Bad, JsonFields, PathText, PathTexts, Tenant, count_work_call, no_store};
 use longshore::openapi::CacheNoStore;
 use longshore::problem::{Kind, Problem};
 use longshore::webhooks::send_later;
@@ -81,8 +80,7 @@ pub(crate) async fn one<B: Backend>(
         return Err(overtaken("webhook").into());
     }
     send_later(&api.ports.queues, &[key], 0).await;
-    let about = [(header::CACHE_CONTROL, "no-store")];
-    Ok((StatusCode::ACCEPTED, about, Json(DeliveryDocument::new(&delivery))).into_response())
+    Ok((StatusCode::ACCEPTED, no_store(DeliveryDocument::new(&delivery))).into_response())
 }
 
 /// Replays all deliveries since a time that were not accepted: 202.

@@ -2,11 +2,9 @@
 
 use std::sync::Arc;
 
-use axum::Json;
 use axum::extract::State;
-use axum::http::{HeaderMap, header};
-use axum::response::IntoResponse;
-use longshore::http::{Answer, PathText, Tenant};
+use axum::http::HeaderMap;
+use longshore::http::{Answer, PathText, Tenant, no_store};
 use longshore::openapi::CacheNoStore;
 use longshore_domain::webhook::Endpoint;
 
@@ -58,5 +56,5 @@ pub(crate) async fn rotate<B: Backend>(
     tracing::info!(webhook.id = %changed.endpoint_id, %tenant, "the secret of a webhook was replaced");
     let previous_until = changed.secret.previous_until.unwrap_or(now).to_rfc3339();
     let document = WebhookSecretDocument { secret, previous_until };
-    Ok(([(header::CACHE_CONTROL, "no-store")], Json(document)).into_response())
+    Ok(no_store(document))
 }

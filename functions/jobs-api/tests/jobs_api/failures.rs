@@ -94,7 +94,7 @@ async fn pages_of_any_size_contain_each_failure_once() {
             let reply = world.get(&path).await;
             assert_eq!(reply.status, 200, "{}", reply.body);
             failures.extend(reply.body["failures"].as_array().unwrap().clone());
-            let link = reply.header("link").strip_prefix('<').and_then(|link| link.strip_suffix(">; rel=\"next\""));
+            let link = reply.next_path();
             assert_eq!(link.is_some(), reply.body["nextCursor"].is_string());
             let Some(link) = link else { break };
             path = link.to_owned();

@@ -21,6 +21,11 @@ impl Reply {
         self.headers.get(name).map_or("", |value| value.to_str().unwrap())
     }
 
+    /// Returns the path of the next page; `None` on the last one.
+    pub(crate) fn next_path(&self) -> Option<&str> {
+        self.header("link").strip_prefix('<')?.strip_suffix(">; rel=\"next\"")
+    }
+
     /// Asserts that this is a problem document of a kind.
     pub(crate) fn is_problem(&self, status: u16, kind: &str) {
         assert_eq!((self.status, self.header("content-type")), (status, "application/problem+json"), "{}", self.body);

@@ -155,12 +155,11 @@ impl ListRequest {
             job
         });
         let limit = paging::limit(query, 1..=MAX_LIMIT, DEFAULT_LIMIT, &mut errors);
-        let after = query.get("cursor").and_then(|cursor| {
-            let id = paging::decode_cursor(cursor).filter(|id| (1..=ID_BYTES).contains(&id.len()));
-            errors.extend(id.is_none().then(paging::bad_cursor));
-            id
+        let after = paging::cursor(query, &mut errors, |cursor| {
+            paging::decode_cursor(cursor).filter(|id| (1..=ID_BYTES).contains(&id.len()))
         });
-        if errors.is_empty() { Ok(Self { queue, job, limit, after }) } else { Err(Problem::invalid(errors)) }
+        Problem::check(errors)?;
+        Ok(Self { queue, job, limit, after })
     }
 
     fn includes(&self, dead_letter: &DeadLetterRecord) -> bool {

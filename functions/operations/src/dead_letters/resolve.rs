@@ -6,11 +6,10 @@
 
 use std::sync::Arc;
 
-use axum::Json;
 use axum::extract::State;
-use axum::http::{StatusCode, header};
+use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use longshore::http::{Answer, Bad, Failure, JsonFields, Operator, PathText, QueryText};
+use longshore::http::{Answer, Bad, Failure, JsonFields, Operator, PathText, QueryText, no_store};
 use longshore::openapi::CacheNoStore;
 use longshore::ports::Ports;
 use longshore::problem::{Kind, Problem};
@@ -29,7 +28,7 @@ use super::replay_job::{DEAD_LETTERS, document, no_dead_letter, record_replayed,
 use super::replay_plan::Effect;
 use super::replay_plan::{discarded, too_long};
 use crate::function::{Backend, Operations};
-use crate::log::act::{Act, Logged};
+use crate::log::audited::{ActionSummary, AuditedAction};
 use crate::log::reason::{ReasonQuery, reason, reason_in};
 
 /// Maximum body size: one job id and a reason, with room for white space.
@@ -83,7 +82,7 @@ pub(crate) async fn replay<B: Backend>(
             ResolutionKind::Discarded => Err(discarded().into()),
         };
     }
-    let act = Act {
+    let action = AuditedAction {
         action: OperatorAction::ReplayDeadLetter,
         scope: ActionScope {
             letter_id: Some(id),
@@ -93,7 +92,7 @@ pub(crate) async fn replay<B: Backend>(
         reason,
     };
     let replay = replay_with_copies(ports, &operator, &dead_letter, clock);
-    Ok(accepted(&act.log(&*function, &operator, replay).await?))
+    Ok(accepted(&action.run(&*function, &operator, replay).await?))
 }
 
 /// Replays a dead letter, and the others of the same chunk.
@@ -149,20 +148,20 @@ pub(crate) async fn replay_job<B: Backend>(
     let reason = fields.optional("reason", reason);
     fields.finish()?;
     let Some(job) = job else { return Err(no_dead_letter().into()) };
-    let act = Act {
+    let action = AuditedAction {
         action: OperatorAction::ReplayDeadLettersOfJob,
         scope: ActionScope { job_ids: vec![job], ..ActionScope::default() },
         reason,
     };
     let replay = replay_all(&function.ports, &operator, job, function.clock);
-    Ok(accepted(&act.log(&*function, &operator, replay).await?))
+    Ok(accepted(&action.run(&*function, &operator, replay).await?))
 }
 
 fn accepted(document: &ReplayDocument) -> Response {
-    (StatusCode::ACCEPTED, [(header::CACHE_CONTROL, "no-store")], Json(document)).into_response()
+    (StatusCode::ACCEPTED, no_store(document)).into_response()
 }
 
-impl Logged for ReplayDocument {
+impl ActionSummary for ReplayDocument {
     const STATUS: u16 = 202;
 
     fn detail(&self) -> String {
@@ -183,7 +182,7 @@ impl Logged for ReplayDocument {
 /// A dead letter was discarded.
 struct Discarded;
 
-impl Logged for Discarded {
+impl ActionSummary for Discarded {
     const STATUS: u16 = 204;
 
     fn detail(&self) -> String {
@@ -234,7 +233,7 @@ pub(crate) async fn discard<B: Backend>(
     let reason = reason_in(&query)?;
     let (store, now) = (&function.ports.store, (function.clock)());
     let dead_letter = find_dead_letter(store, &id, now).await?;
-    let act = Act {
+    let action = AuditedAction {
         action: OperatorAction::DiscardDeadLetter,
         scope: ActionScope {
             letter_id: Some(id.clone()),
@@ -243,7 +242,7 @@ pub(crate) async fn discard<B: Backend>(
         },
         reason,
     };
-    act.log(&*function, &operator, discard_once(store, &id, &operator, now)).await?;
+    action.run(&*function, &operator, discard_once(store, &id, &operator, now)).await?;
     tracing::info!(operator = operator.id, dead_letter.id = id, "a dead letter was discarded");
     Ok(StatusCode::NO_CONTENT.into_response())
 }

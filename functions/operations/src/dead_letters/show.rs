@@ -3,11 +3,8 @@
 
 use std::sync::Arc;
 
-use axum::Json;
 use axum::extract::State;
-use axum::http::header;
-use axum::response::IntoResponse;
-use longshore::http::{Answer, Failure, PathText, Viewer};
+use longshore::http::{Answer, Failure, PathText, Viewer, no_store};
 use longshore::openapi::CacheNoStore;
 use longshore_domain::dead_letter::DeadLetterRecord;
 use longshore_domain::operator_log::{ActionScope, OperatorAction};
@@ -19,7 +16,7 @@ use super::find::find_dead_letter;
 use super::openapi::{DeadLetterIdInPath, ShowRefusals, contents_example};
 use super::replay_plan::replay_plan;
 use crate::function::{Backend, Operations};
-use crate::log::act::{Act, Logged};
+use crate::log::audited::{ActionSummary, AuditedAction};
 
 /// Returns a dead letter in its current state, with its body.
 #[utoipa::path(
@@ -51,7 +48,7 @@ pub(crate) async fn show<B: Backend>(
     let dead_letter = find_dead_letter(store, &id, now).await?;
     let read = read(store, &dead_letter, (&viewer, now));
     let contents = if viewer.sees_rows {
-        let act = Act {
+        let action = AuditedAction {
             action: OperatorAction::ReadDeadLetter,
             scope: ActionScope {
                 letter_id: Some(id),
@@ -60,12 +57,12 @@ pub(crate) async fn show<B: Backend>(
             },
             reason: None,
         };
-        act.log(&*function, &viewer.operator, read).await?
+        action.run(&*function, &viewer.operator, read).await?
     } else {
         read.await?
     };
     tracing::info!(operator = viewer.operator.id, dead_letter.id = dead_letter.id, "a dead letter was read");
-    Ok(([(header::CACHE_CONTROL, "no-store")], Json(contents)).into_response())
+    Ok(no_store(contents))
 }
 
 /// Reads a dead letter as this caller may see it.
@@ -80,7 +77,7 @@ async fn read(
     Ok(DeadLetterContents { dead_letter, body })
 }
 
-impl Logged for DeadLetterContents {
+impl ActionSummary for DeadLetterContents {
     const STATUS: u16 = 200;
 
     fn detail(&self) -> String {

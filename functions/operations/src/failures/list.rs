@@ -8,6 +8,7 @@ use longshore::field_error::FieldError;
 use longshore::http::{Answer, Failure, QueryText, Viewer, paging};
 use longshore::job_retry::CODE_CHARS;
 use longshore::openapi::{CacheNoStore, NextPage, PageCursor};
+use longshore::problem::Problem;
 use longshore::stored_report::stored_result;
 use longshore::{refusals, telemetry};
 use longshore_domain::job::{Job, Status};
@@ -19,7 +20,7 @@ use utoipa::{IntoParams, ToSchema};
 use super::group::{FailureGroupDocument, Grouped, JobFailures, group};
 use crate::example_job;
 use crate::function::{Backend, Operations};
-use crate::jobs::filter::{JobFilter, Place, check};
+use crate::jobs::filter::{JobFilter, ListPosition};
 use crate::jobs::read::{ReadJobs, newest};
 
 const PATH: &str = "/api/operations/failures";
@@ -126,7 +127,7 @@ pub(crate) async fn list<B: Backend>(
     let code = query.get("code");
     errors.extend(code.filter(|code| !(1..=CODE_CHARS).contains(&code.chars().count())).map(|_| bad_code()));
     let mut filter = JobFilter::read(&query, function.oldest(now), &mut errors);
-    check(errors)?;
+    Problem::check(errors)?;
     filter = filter.with_parameter("limit", limit.to_string());
     if let Some(code) = code {
         filter = filter.with_parameter("code", code.to_owned());
@@ -136,7 +137,7 @@ pub(crate) async fn list<B: Backend>(
     let reads = stream::iter(failed).map(|job| Box::pin(read(files, job))).buffered(CONCURRENT_READS);
     let failures: Vec<_> = reads.try_collect().await?;
     let Grouped { groups, uncounted, left_out } = group(&failures, code);
-    let next_cursor = next.map(Place::encode);
+    let next_cursor = next.map(ListPosition::encode);
     let link = next_cursor.as_ref().map(|cursor| filter.next_link(PATH, cursor));
     let document = FailureGroupsDocument {
         groups,
@@ -149,13 +150,13 @@ pub(crate) async fn list<B: Backend>(
     Ok(paging::answer(document, link))
 }
 
-/// Returns the newest jobs with failed items, and the place of the next ones.
+/// Returns the newest jobs with failed items, and the position of the next ones.
 async fn failed_jobs(
     store: &impl JobStore,
     filter: &JobFilter,
     limit: usize,
     clock: fn() -> Timestamp,
-) -> PortResult<(Vec<Job>, Option<Place>)> {
+) -> PortResult<(Vec<Job>, Option<ListPosition>)> {
     let (mut failed, mut filter) = (Vec::new(), filter.clone());
     let until = clock().plus_seconds(READ_S);
     for _ in 0..JOB_READS {
@@ -168,7 +169,7 @@ async fn failed_jobs(
     }
     if failed.len() > limit {
         failed.truncate(limit);
-        filter.after = failed.last().map(|last| Place::After(JobPosition::after(last)));
+        filter.after = failed.last().map(|last| ListPosition::AfterJob(JobPosition::after(last)));
     }
     Ok((failed, filter.after))
 }

@@ -6,6 +6,7 @@ use axum::extract::State;
 use futures::{StreamExt, TryStreamExt, stream};
 use longshore::http::{Answer, QueryText, Viewer, paging};
 use longshore::openapi::{CacheNoStore, NextPage, PageCursor};
+use longshore::problem::Problem;
 use longshore::refusals;
 use longshore::remote::waiting::{PARKED, TypeState};
 use longshore_domain::ports::{HandlerStates, JobTypes, ParkedChunks, Permits, PortResult};
@@ -16,7 +17,6 @@ use serde::Serialize;
 use utoipa::{IntoParams, ToSchema};
 
 use crate::function::{Backend, Operations};
-use crate::jobs::filter::check;
 
 const DEFAULT_LIMIT: usize = 20;
 
@@ -144,12 +144,8 @@ pub(crate) async fn list<B: Backend>(
     let (store, now) = (&function.ports.store, (function.clock)());
     let mut errors = Vec::new();
     let limit = paging::limit(&query, 1..=MAX_LIMIT, DEFAULT_LIMIT, &mut errors);
-    let after = query.get("cursor").and_then(|cursor| {
-        let name = paging::decode_cursor(cursor).and_then(|name| TypeName::parse(&name).ok());
-        errors.extend(name.is_none().then(paging::bad_cursor));
-        name
-    });
-    check(errors)?;
+    let after = paging::cursor(&query, &mut errors, |cursor| TypeName::parse(&paging::decode_cursor(cursor)?).ok());
+    Problem::check(errors)?;
     let page = store.job_types(after.as_ref(), limit).await?;
     let read = stream::iter(page.items).map(|stored| Box::pin(read(store, stored, now))).buffered(CONCURRENT_READS);
     let handlers: Vec<Option<HandlerDocument>> = read.try_collect().await?;

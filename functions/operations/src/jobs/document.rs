@@ -39,8 +39,7 @@ pub struct OperatorJobDocument {
     /// Number of runs: 1, plus one for each retry.
     #[schema(minimum = 1)]
     pub attempts: u32,
-    /// What the job waits for, although no item of it is processed; `null` if it does not wait, or its type is not
-    /// registered.
+    /// Reason why the job does not progress: a pause, or its handler; `null` if it does not wait.
     #[schema(required = true)]
     pub waiting_for: Option<WaitingFor>,
     /// Code of the reason why the job did not complete; otherwise `null`.

@@ -2,7 +2,6 @@
 
 use longshore::field_error::FieldError;
 use longshore::http::{QueryText, paging};
-use longshore::problem::Problem;
 use longshore_domain::ids::JobId;
 use longshore_domain::job::{Job, Status};
 use longshore_domain::ports::{CreatedRange, JobPosition};
@@ -10,24 +9,23 @@ use longshore_domain::tenant::TenantId;
 use longshore_domain::timestamp::Timestamp;
 use serde_json::Value;
 
-/// Maximum number of characters of the name of a job type: more than any name has.
-const TYPE_CHARS: usize = 100;
+use crate::names;
 
-/// Place in a list from which a page is read.
+/// Position in a list from which a page is read.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
-pub(crate) enum Place {
+pub(crate) enum ListPosition {
     /// Behind the job at this position.
-    After(JobPosition),
+    AfterJob(JobPosition),
     /// Jobs that were accepted before this time: the days from it on are read.
-    Before(Timestamp),
+    BeforeTime(Timestamp),
 }
 
-impl Place {
-    /// Encodes the place as a cursor.
+impl ListPosition {
+    /// Encodes the position as a cursor.
     pub(crate) fn encode(self) -> String {
         paging::encode_cursor(&match self {
-            Self::After(position) => format!("{}.{}", position.created_at.0, position.job_id),
-            Self::Before(time) => time.0.to_string(),
+            Self::AfterJob(position) => format!("{}.{}", position.created_at.0, position.job_id),
+            Self::BeforeTime(time) => time.0.to_string(),
         })
     }
 
@@ -35,17 +33,17 @@ impl Place {
         let text = paging::decode_cursor(cursor)?;
         let time = |text: &str| text.parse().ok().filter(|millis| within(Timestamp(*millis))).map(Timestamp);
         match text.split_once('.') {
-            None => time(&text).map(Self::Before),
+            None => time(&text).map(Self::BeforeTime),
             Some((created_at, id)) => {
                 let (created_at, job_id) = (time(created_at)?, JobId::parse(id)?);
-                Some(Self::After(JobPosition { created_at, job_id }))
+                Some(Self::AfterJob(JobPosition { created_at, job_id }))
             }
         }
     }
 
-    /// Returns the position of the place within its day; `None` at a time between jobs.
-    pub(crate) const fn position(self) -> Option<JobPosition> {
-        if let Self::After(position) = self { Some(position) } else { None }
+    /// Returns the position of the job; `None` at a time between jobs.
+    pub(crate) const fn job_position(self) -> Option<JobPosition> {
+        if let Self::AfterJob(position) = self { Some(position) } else { None }
     }
 }
 
@@ -60,7 +58,7 @@ pub(crate) struct JobFilter {
     pub(crate) job_type: Option<String>,
     pub(crate) tenant: Option<TenantId>,
     pub(crate) created: CreatedRange,
-    pub(crate) after: Option<Place>,
+    pub(crate) after: Option<ListPosition>,
     /// The parameters as they were given, for the link to the next page.
     given: Vec<(&'static str, String)>,
 }
@@ -75,14 +73,8 @@ impl JobFilter {
             given.extend(value.clone().map(|value| (name, value)));
             value
         };
-        let job_type = text("type");
-        let is_long = job_type.as_ref().is_some_and(|name| !(1..=TYPE_CHARS).contains(&name.chars().count()));
-        errors.extend(is_long.then(bad_type));
-        let tenant = text("tenant").and_then(|name| {
-            let tenant = TenantId::parse(&name);
-            errors.extend(tenant.is_none().then(bad_tenant));
-            tenant
-        });
+        let job_type = text("type").and_then(|name| names::parameter("type", names::job_type(&name), errors));
+        let tenant = text("tenant").and_then(|name| names::parameter("tenant", names::tenant(&name), errors));
         let mut time = |name: &'static str, default| match text(name) {
             None => default,
             Some(text) => Timestamp::parse_rfc3339(&text).filter(|time| within(*time)).unwrap_or_else(|| {
@@ -92,11 +84,7 @@ impl JobFilter {
         };
         let after = time("createdAfter", oldest);
         let created = CreatedRange { from: after.max(oldest), before: time("createdBefore", CreatedRange::ALL.before) };
-        let after = query.get("cursor").and_then(|cursor| {
-            let place = Place::decode(cursor);
-            errors.extend(place.is_none().then(paging::bad_cursor));
-            place
-        });
+        let after = paging::cursor(query, errors, ListPosition::decode);
         Self { status: None, job_type, tenant, created, after, given }
     }
 
@@ -115,7 +103,7 @@ impl JobFilter {
         self
     }
 
-    /// Returns true if the filter includes the job, regardless of its place.
+    /// Returns true if the filter includes the job, regardless of its position.
     pub(crate) fn includes(&self, job: &Job) -> bool {
         !job.is_deleted()
             && self.created.contains(job.times.created_at)
@@ -132,23 +120,9 @@ impl JobFilter {
     }
 }
 
-/// Returns 422 with every bad parameter, if there is one.
-pub(crate) fn check(errors: Vec<FieldError>) -> Result<(), Problem> {
-    if errors.is_empty() { Ok(()) } else { Err(Problem::invalid(errors)) }
-}
-
 fn unknown_status() -> FieldError {
     let detail = "status must be waiting, running, completed, failed or canceled";
     FieldError::new("/status", "unknown_status", detail)
-}
-
-fn bad_type() -> FieldError {
-    FieldError::new("/type", "unknown_job_type", format!("type must have 1 to {TYPE_CHARS} characters"))
-}
-
-/// Returns the error of a tenant that cannot exist.
-pub(crate) fn bad_tenant() -> FieldError {
-    FieldError::new("/tenant", "invalid_tenant", "tenant must be the name of a tenant, as in the lists of jobs")
 }
 
 fn bad_time(name: &str) -> FieldError {
@@ -161,13 +135,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_place_is_decoded_from_its_cursor_and_a_bad_cursor_is_refused() {
+    fn a_position_is_decoded_from_its_cursor_and_a_bad_cursor_is_refused() {
         let position = JobPosition { created_at: Timestamp(1_700_000_000_000), job_id: JobId::generate() };
-        for place in [Place::After(position), Place::Before(Timestamp(86_400_000))] {
-            assert_eq!(Place::decode(&place.encode()), Some(place));
+        for expected in [ListPosition::AfterJob(position), ListPosition::BeforeTime(Timestamp(86_400_000))] {
+            assert_eq!(ListPosition::decode(&expected.encode()), Some(expected));
         }
         for bad in ["", "?", "x", "1.x", "-1", "1000000000000000"].map(paging::encode_cursor) {
-            assert_eq!(Place::decode(&bad), None, "{bad}");
+            assert_eq!(ListPosition::decode(&bad), None, "{bad}");
         }
     }
 }

@@ -8,6 +8,7 @@ use futures::{StreamExt, TryStreamExt, stream};
 use longshore::field_error::FieldError;
 use longshore::http::{Answer, QueryText, Viewer, paging};
 use longshore::openapi::{CacheNoStore, NextPage, PageCursor};
+use longshore::problem::Problem;
 use longshore::refusals;
 use longshore::remote::waiting::{TypeState, WaitingFor, can_wait, paused};
 use longshore_domain::job::{Job, Priority, Stage, Status};
@@ -17,7 +18,7 @@ use longshore_domain::timestamp::Timestamp;
 use utoipa::IntoParams;
 
 use super::document::{OperatorJobCounts, OperatorJobDocument, OperatorJobsDocument};
-use super::filter::{JobFilter, Place, check};
+use super::filter::{JobFilter, ListPosition};
 use super::read::{newest, oldest_unfinished};
 use crate::example_job;
 use crate::function::{Backend, Operations};
@@ -101,9 +102,9 @@ pub(crate) async fn list<B: Backend>(
     let order = query.get("order");
     errors.extend(order.filter(|order| !matches!(*order, "newest" | "oldest")).map(|_| unknown_order()));
     // Such a cursor is that of the other order: it has no position among the unfinished jobs.
-    let is_foreign = order == Some("oldest") && matches!(filter.after, Some(Place::Before(_)));
+    let is_foreign = order == Some("oldest") && matches!(filter.after, Some(ListPosition::BeforeTime(_)));
     errors.extend(is_foreign.then(paging::bad_cursor));
-    check(errors)?;
+    Problem::check(errors)?;
     if let Some(order) = order {
         filter = filter.with_parameter("order", order.to_owned());
     }
@@ -115,7 +116,7 @@ pub(crate) async fn list<B: Backend>(
     let (states, pauses) = futures::try_join!(type_states(store, &page.jobs), store.pauses())?;
     let waiting_for = |job: &Job| paused(job, &pauses, now).or_else(|| waiting_for(&states, job, now));
     let jobs = page.jobs.iter().map(|job| OperatorJobDocument::new(job, waiting_for(job))).collect();
-    let next_cursor = page.next.map(Place::encode);
+    let next_cursor = page.next.map(ListPosition::encode);
     let link = next_cursor.as_ref().map(|cursor| filter.next_link(PATH, cursor));
     Ok(paging::answer(OperatorJobsDocument { jobs, next_cursor }, link))
 }

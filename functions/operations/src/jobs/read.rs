@@ -1,7 +1,7 @@
 //! Reads jobs of all tenants, a bounded number of times.
 //!
 //! The jobs of a tenant are in one partition of an index, newest first. Those of all tenants are in one partition for
-//! each day, so the days are read one after the other. A page that has read often enough ends, with the place from
+//! each day, so the days are read one after the other. A page that has read often enough ends, with the position from
 //! which the next one continues, although it may be empty.
 
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ use longshore_domain::job::Job;
 use longshore_domain::ports::{ByAge, CreatedRange, JobPosition, JobStore, JobsOf, JobsQuery, PortResult};
 use longshore_domain::timestamp::Timestamp;
 
-use super::filter::{JobFilter, Place};
+use super::filter::{JobFilter, ListPosition};
 
 /// Maximum number of reads of the index for one page. A filtered read is up to four queries of 1,000 entries.
 const READS: usize = 16;
@@ -26,61 +26,61 @@ const CONCURRENT_READS: usize = 16;
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct ReadJobs {
     pub(crate) jobs: Vec<Job>,
-    /// Place of the next page; `None` if there are no more.
-    pub(crate) next: Option<Place>,
+    /// Position of the next page; `None` if there are no more.
+    pub(crate) next: Option<ListPosition>,
 }
 
-/// Reads the newest jobs behind the filter's place.
+/// Reads the newest jobs behind the filter's position.
 pub(crate) async fn newest(
     store: &impl JobStore,
     filter: &JobFilter,
     limit: usize,
     now: Timestamp,
 ) -> PortResult<ReadJobs> {
-    let begin = || Place::Before(filter.created.before.min(now.end_of_day()));
-    let (mut jobs, mut place) = (Vec::new(), filter.after.unwrap_or_else(begin));
+    let begin = || ListPosition::BeforeTime(filter.created.before.min(now.end_of_day()));
+    let (mut jobs, mut position) = (Vec::new(), filter.after.unwrap_or_else(begin));
     for _ in 0..READS {
         let (of, first) = match &filter.tenant {
             Some(tenant) => (JobsOf::Tenant(tenant), CreatedRange::ALL.from),
             None => {
-                let day = Timestamp(before(place).0 - 1);
+                let day = Timestamp(before(position).0 - 1);
                 (JobsOf::Day(day), day.day())
             }
         };
         let query = JobsQuery {
             of,
-            created: CreatedRange { from: filter.created.from, before: filter.created.before.min(before(place)) },
+            created: CreatedRange { from: filter.created.from, before: filter.created.before.min(before(position)) },
             status: filter.status,
             job_type: filter.job_type.as_deref(),
             metadata: &BTreeMap::new(),
             limit: limit - jobs.len(),
-            after: place.position(),
+            after: position.job_position(),
         };
         let page = store.jobs(&query).await?;
         jobs.extend(page.jobs);
-        place = match page.next {
-            Some(next) => Place::After(next),
+        position = match page.next {
+            Some(next) => ListPosition::AfterJob(next),
             None if first <= filter.created.from => return Ok(ReadJobs { jobs, next: None }),
-            None => Place::Before(first),
+            None => ListPosition::BeforeTime(first),
         };
         if jobs.len() >= limit {
             break;
         }
     }
-    Ok(ReadJobs { jobs, next: Some(place) })
+    Ok(ReadJobs { jobs, next: Some(position) })
 }
 
-/// Returns the time before which the jobs behind a place were accepted.
-fn before(place: Place) -> Timestamp {
-    match place {
-        Place::Before(time) => time,
-        Place::After(position) => Timestamp(position.created_at.0 + 1),
+/// Returns the time before which the jobs behind a position were accepted.
+fn before(position: ListPosition) -> Timestamp {
+    match position {
+        ListPosition::BeforeTime(time) => time,
+        ListPosition::AfterJob(position) => Timestamp(position.created_at.0 + 1),
     }
 }
 
-/// Reads the oldest unfinished jobs behind the filter's place.
+/// Reads the oldest unfinished jobs behind the filter's position.
 pub(crate) async fn oldest_unfinished(store: &impl JobStore, filter: &JobFilter, limit: usize) -> PortResult<ReadJobs> {
-    let (mut jobs, mut after) = (Vec::new(), filter.after.and_then(Place::position));
+    let (mut jobs, mut after) = (Vec::new(), filter.after.and_then(ListPosition::job_position));
     for _ in 0..UNFINISHED_PAGES {
         let page = store.unfinished(after, ByAge::OldestFirst).await?;
         let Some(last) = page.last().copied() else { return Ok(ReadJobs { jobs, next: None }) };
@@ -92,9 +92,9 @@ pub(crate) async fn oldest_unfinished(store: &impl JobStore, filter: &JobFilter,
             let is_cut = jobs.len() > limit;
             jobs.truncate(limit);
             let last = jobs.last().filter(|_| is_cut).map_or(last, JobPosition::after);
-            return Ok(ReadJobs { jobs, next: Some(Place::After(last)) });
+            return Ok(ReadJobs { jobs, next: Some(ListPosition::AfterJob(last)) });
         }
         after = Some(last);
     }
-    Ok(ReadJobs { jobs, next: after.map(Place::After) })
+    Ok(ReadJobs { jobs, next: after.map(ListPosition::AfterJob) })
 }

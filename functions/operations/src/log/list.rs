@@ -141,14 +141,10 @@ pub(crate) async fn list<B: Backend>(
 ) -> Answer {
     let mut errors = Vec::new();
     let limit = paging::limit(&query, 1..=MAX_LIMIT, DEFAULT_LIMIT, &mut errors);
-    let after = query.get("cursor").and_then(|cursor| {
-        let id = paging::decode_cursor(cursor).filter(|id| (1..=LogEntry::ID_BYTES).contains(&id.len()));
-        errors.extend(id.is_none().then(paging::bad_cursor));
-        id
+    let after = paging::cursor(&query, &mut errors, |cursor| {
+        paging::decode_cursor(cursor).filter(|id| (1..=LogEntry::ID_BYTES).contains(&id.len()))
     });
-    if !errors.is_empty() {
-        return Err(Problem::invalid(errors).into());
-    }
+    Problem::check(errors)?;
     let page = function.log.logged_actions(after.as_deref(), limit).await?;
     let next_cursor = page.next.as_deref().map(paging::encode_cursor);
     let link = next_cursor

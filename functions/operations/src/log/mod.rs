@@ -1,5 +1,5 @@
 //! The log of operators' actions.
 
-pub(crate) mod act;
+pub(crate) mod audited;
 pub(crate) mod list;
 pub(crate) mod reason;

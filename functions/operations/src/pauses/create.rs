@@ -2,11 +2,8 @@
 
 use std::sync::Arc;
 
-use axum::Json;
 use axum::extract::State;
-use axum::http::header;
-use axum::response::IntoResponse;
-use longshore::http::{Answer, Bad, Checked, Fields, JsonFields, Operator};
+use longshore::http::{Answer, Bad, Checked, Fields, JsonFields, Operator, no_store};
 use longshore::openapi::CacheNoStore;
 use longshore::problem::{Kind, Problem};
 use longshore::refusals;
@@ -14,21 +11,18 @@ use longshore_domain::ids::PauseId;
 use longshore_domain::operator_log::{ActionScope, OperatorAction};
 use longshore_domain::pause::{DEFAULT_HOURS, MAX_DAYS, MAX_PAUSES, Pause, PauseScope, has_room};
 use longshore_domain::ports::{PauseOutcome, PauseRecords, Pauses};
-use longshore_domain::tenant::TenantId;
 use longshore_domain::timestamp::Timestamp;
 use serde_json::Value;
 use utoipa::ToSchema;
 
 use super::list::{PauseDocument, pause_example};
 use crate::function::{Backend, Operations};
-use crate::log::act::{Act, Logged};
+use crate::log::audited::{ActionSummary, AuditedAction};
 use crate::log::reason::reason;
+use crate::names;
 
 /// Maximum body size: a name, a time and a reason, with room for white space.
 const BODY_BYTES: usize = 8 * 1024;
-
-/// Maximum number of characters of the name of a job type.
-const TYPE_CHARS: usize = 100;
 
 // For the schema only: the body is parsed field by field, so that every bad field is reported.
 /// A pause: of exactly one of `type` and `tenant`.
@@ -56,7 +50,7 @@ refusals!(
     operator PauseRefusals: MalformedJson, TooManyPauses, BodyTooLarge, UnsupportedMediaType, InvalidRequest
 );
 
-impl Logged for PauseDocument {
+impl ActionSummary for PauseDocument {
     const STATUS: u16 = 200;
 
     fn detail(&self) -> String {
@@ -104,7 +98,7 @@ pub(crate) async fn create<B: Backend>(
     let now = (function.clock)();
     let Request { scope, until, reason } = Request::read(fields, now)?;
     let pause = Pause { id: PauseId::generate(), scope, since: now, until, by: operator.id.clone() };
-    let act = Act { action: OperatorAction::Pause, scope: logged_scope(&pause), reason: Some(reason) };
+    let action = AuditedAction { action: OperatorAction::Pause, scope: logged_scope(&pause), reason: Some(reason) };
     let store = &function.ports.store;
     let put = async {
         if !has_room(&store.pauses().await?, &pause.scope, now) {
@@ -115,8 +109,8 @@ pub(crate) async fn create<B: Backend>(
             PauseOutcome::InForce(earlier) => PauseDocument { is_new: Some(false), ..earlier.into() },
         })
     };
-    let document = act.log(&*function, &operator, put).await?;
-    Ok(([(header::CACHE_CONTROL, "no-store")], Json(document)).into_response())
+    let document = action.run(&*function, &operator, put).await?;
+    Ok(no_store(document))
 }
 
 fn too_many() -> Problem {
@@ -146,8 +140,8 @@ impl Request {
     /// # Errors
     /// 422 with every bad field.
     fn read(mut fields: Fields, now: Timestamp) -> Result<Self, Problem> {
-        let job_type = fields.optional("type", type_name);
-        let tenant = fields.optional("tenant", tenant_name);
+        let job_type = fields.optional("type", names::job_type_in_body);
+        let tenant = fields.optional("tenant", names::tenant_in_body);
         let until = fields.optional("until", |value| end(value, now));
         let reason = fields.required("reason", reason);
         let scope = match (job_type, tenant) {
@@ -166,17 +160,6 @@ impl Request {
             _ => Err(fields.into_problem()),
         }
     }
-}
-
-fn type_name(value: &Value) -> Checked<String> {
-    let name = value.as_str().filter(|name| (1..=TYPE_CHARS).contains(&name.chars().count()));
-    let bad = || Bad::new("unknown_job_type", format!("type must be a string of 1 to {TYPE_CHARS} characters"));
-    name.map(str::to_owned).ok_or_else(bad)
-}
-
-fn tenant_name(value: &Value) -> Checked<TenantId> {
-    let bad = || Bad::new("invalid_tenant", "tenant must be the name of a tenant, as in the lists of jobs");
-    value.as_str().and_then(TenantId::parse).ok_or_else(bad)
 }
 
 fn end(value: &Value, now: Timestamp) -> Checked<Timestamp> {

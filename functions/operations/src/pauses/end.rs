@@ -16,7 +16,7 @@ use utoipa::IntoParams;
 
 use super::create::logged_scope;
 use crate::function::{Backend, Operations};
-use crate::log::act::{Act, Logged};
+use crate::log::audited::{ActionSummary, AuditedAction};
 use crate::log::reason::{RequiredReasonQuery, reason_in};
 
 /// Path parameter that identifies a pause.
@@ -40,7 +40,7 @@ const LOGGED_ACTIONS: usize = 50;
 /// A pause has ended.
 struct Resumed;
 
-impl Logged for Resumed {
+impl ActionSummary for Resumed {
     const STATUS: u16 = 204;
 
     fn detail(&self) -> String {
@@ -76,12 +76,12 @@ pub(crate) async fn end<B: Backend>(
             Err(not_in_force().into())
         };
     };
-    let act = Act { action: OperatorAction::Resume, scope: logged_scope(&pause), reason: Some(reason) };
+    let action = AuditedAction { action: OperatorAction::Resume, scope: logged_scope(&pause), reason: Some(reason) };
     let end = async {
         store.end_pause(&pause).await?;
         Ok(Resumed)
     };
-    act.log(&*function, &operator, end).await?;
+    action.run(&*function, &operator, end).await?;
     Ok(StatusCode::NO_CONTENT.into_response())
 }
 

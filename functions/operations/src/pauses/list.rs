@@ -2,11 +2,8 @@
 
 use std::sync::Arc;
 
-use axum::Json;
 use axum::extract::State;
-use axum::http::header;
-use axum::response::IntoResponse;
-use longshore::http::{Answer, Viewer};
+use longshore::http::{Answer, Viewer, no_store};
 use longshore::openapi::CacheNoStore;
 use longshore::refusals;
 use longshore_domain::ids::PauseId;
@@ -94,7 +91,7 @@ pub(crate) async fn list<B: Backend>(State(function): State<Arc<Operations<B>>>,
     pauses.retain(|pause| pause.is_in_force(now));
     pauses.sort_by_key(|pause| std::cmp::Reverse(pause.since));
     let pauses = pauses.into_iter().map(PauseDocument::from).collect();
-    Ok(([(header::CACHE_CONTROL, "no-store")], Json(PausesDocument { pauses })).into_response())
+    Ok(no_store(PausesDocument { pauses }))
 }
 
 /// Example: one pause.

@@ -4,12 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Json;
 use axum::extract::State;
-use axum::http::header;
-use axum::response::IntoResponse;
 use futures::{StreamExt, TryStreamExt, stream};
-use longshore::http::{Answer, Viewer};
+use longshore::http::{Answer, Viewer, no_store};
 use longshore::openapi::CacheNoStore;
 use longshore::{refusals, telemetry};
 use longshore_domain::ports::{MessageCounts, PortResult, QueueAges, QueueCounts, StackQueue};
@@ -97,7 +94,7 @@ pub(crate) async fn list<B: Backend>(State(function): State<Arc<Operations<B>>>,
     let document =
         |(queue, counts): (StackQueue, MessageCounts)| QueueDocument::new(queue, counts, ages.get(&queue).copied());
     let queues = counts.into_iter().map(document).collect();
-    Ok(([(header::CACHE_CONTROL, "no-store")], Json(QueuesDocument { queues })).into_response())
+    Ok(no_store(QueuesDocument { queues }))
 }
 
 /// Returns the ages; none if CloudWatch does not answer, as it does not on an emulator.

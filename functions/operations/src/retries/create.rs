@@ -2,39 +2,28 @@
 
 use std::sync::Arc;
 
-use axum::Json;
 use axum::extract::State;
-use axum::http::header;
-use axum::response::IntoResponse;
 use futures::{StreamExt, stream};
-use longshore::http::{Answer, Failure, JsonFields, Operator};
+use longshore::http::{Answer, Failure, JsonFields, Operator, no_store};
 use longshore::openapi::CacheNoStore;
 use longshore::problem::{Kind, Problem};
 use longshore::{refusals, telemetry};
 use longshore_domain::ids::JobId;
 use longshore_domain::operator_log::{ActionScope, OperatorAction};
-use serde::Serialize;
 use tracing::Instrument;
 use utoipa::ToSchema;
 
-use super::one::{FailedItems, Retried, Retries};
+use super::document::{JobRetryDocument, RetriesDocument, retries_example};
 use super::request::Request;
-use crate::example_job;
+use super::retrier::{FailedItems, JobRetrier, RetryOutcome};
 use crate::function::{Backend, Operations};
-use crate::log::act::{Act, Logged};
+use crate::log::audited::{ActionSummary, AuditedAction};
 
 /// Maximum body size: 100 job ids, a code and a reason, with room for white space.
 const BODY_BYTES: usize = 16 * 1024;
 
 /// Number of jobs that are retried concurrently.
 const CONCURRENT_RETRIES: usize = 8;
-
-/// Code of an option that the newest schema of a job type refuses.
-const INVALID_OPTION: &str = "invalid_option";
-
-/// Text for such an option.
-const OPTION_REFUSED: &str = "the job type has changed since the job was created, and refuses an option of the job; \
-                              its tenant can see which one, with a retry of its own";
 
 // For the schema only: the body is parsed field by field, so that every bad field is reported.
 /// Failed items to retry.
@@ -60,68 +49,28 @@ struct RetriesRequest {
     reason: String,
 }
 
-/// Outcome of a retry for one job.
-#[derive(Copy, Clone, Eq, PartialEq, Debug, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = JobRetryOutcome)]
-pub enum JobRetryOutcome {
-    /// The job runs again for these items, by this call or an earlier one.
-    Started,
-    /// Nothing was done.
-    Refused,
-}
-
-/// A retry for one job.
-#[derive(Clone, Eq, PartialEq, Debug, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = JobRetry)]
-pub struct JobRetryDocument {
-    /// The job.
-    pub job_id: JobId,
-    /// Outcome.
-    pub outcome: JobRetryOutcome,
-    /// Number of runs of the started job; `null` if it was refused.
-    #[schema(required = true)]
-    pub attempts: Option<u32>,
-    /// Kind of the problem for which it was refused, for example `not-ended`; `null` if it was started.
-    #[schema(required = true)]
-    pub problem: Option<String>,
-    /// Description of the problem; `null` if it was started.
-    #[schema(required = true)]
-    pub detail: Option<String>,
-}
-
-/// Retries by job.
-#[derive(Clone, Eq, PartialEq, Debug, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = Retries)]
-pub struct RetriesDocument {
-    /// One retry for each job, in the order of the request.
-    pub jobs: Vec<JobRetryDocument>,
-}
-
 /// The outcomes of a call, one for each job.
-struct Outcomes(Vec<(JobId, Retried)>);
+struct RetryOutcomes(Vec<(JobId, RetryOutcome)>);
 
-impl Logged for Outcomes {
+impl ActionSummary for RetryOutcomes {
     const STATUS: u16 = 200;
 
     fn detail(&self) -> String {
-        let running = self.0.iter().filter(|(_, retried)| matches!(retried, Retried::Running(_))).count();
+        let running = self.0.iter().filter(|(_, outcome)| matches!(outcome, RetryOutcome::Running(_))).count();
         let others = if running > 0 { format!(", {running} ran already") } else { String::new() };
         format!("{} of {} jobs started{others}", self.started().len(), self.0.len())
     }
 
     /// Returns the jobs that this call has started: not those that ran already, which may be started by others.
     fn started(&self) -> Vec<JobId> {
-        let started = self.0.iter().filter(|(_, retried)| matches!(retried, Retried::Started(_)));
+        let started = self.0.iter().filter(|(_, outcome)| matches!(outcome, RetryOutcome::Started(_)));
         started.map(|(id, _)| *id).collect()
     }
 }
 
-impl From<Outcomes> for RetriesDocument {
-    fn from(Outcomes(jobs): Outcomes) -> Self {
-        Self { jobs: jobs.into_iter().map(|(id, retried)| document(id, retried)).collect() }
+impl From<RetryOutcomes> for RetriesDocument {
+    fn from(RetryOutcomes(jobs): RetryOutcomes) -> Self {
+        Self { jobs: jobs.into_iter().map(|(id, outcome)| JobRetryDocument::new(id, outcome)).collect() }
     }
 }
 
@@ -166,7 +115,7 @@ pub(crate) async fn create<B: Backend>(
     JsonFields(fields): JsonFields<BODY_BYTES>,
 ) -> Answer {
     let Request { items, job_ids, reason } = Request::read(fields)?;
-    let act = Act {
+    let action = AuditedAction {
         action: OperatorAction::RetryFailures,
         scope: ActionScope {
             job_type: Some(items.job_type.clone()),
@@ -177,83 +126,23 @@ pub(crate) async fn create<B: Backend>(
         reason: Some(reason),
     };
     let retries = async { Ok(retry_all(&function, &items, job_ids).await) };
-    let document = RetriesDocument::from(act.log(&*function, &operator, retries).await?);
-    Ok(([(header::CACHE_CONTROL, "no-store")], Json(document)).into_response())
+    let document = RetriesDocument::from(action.run(&*function, &operator, retries).await?);
+    Ok(no_store(document))
 }
 
 /// Retries the jobs. If a service fails for one of them, that job is refused, so that the others are answered.
-async fn retry_all<B: Backend>(function: &Operations<B>, items: &FailedItems, job_ids: Vec<JobId>) -> Outcomes {
-    let retries = Retries::new(function, items);
-    let retry = async |id: JobId| match retries.retry(id).instrument(telemetry::job_span(id)).await {
-        Ok(retried) => (id, retried),
-        Err(Failure::Problem(problem)) => (id, Retried::Refused(problem)),
+async fn retry_all<B: Backend>(function: &Operations<B>, items: &FailedItems, job_ids: Vec<JobId>) -> RetryOutcomes {
+    let retrier = JobRetrier::new(function, items);
+    let retry = async |id: JobId| match retrier.retry(id).instrument(telemetry::job_span(id)).await {
+        Ok(outcome) => (id, outcome),
+        Err(Failure::Problem(problem)) => (id, RetryOutcome::Refused(problem)),
         Err(Failure::Internal(error)) => {
             let error = telemetry::chain(error.as_ref());
             tracing::error!(job.id = %id, error, "cannot retry a job");
             let detail = "the job could not be retried because of an internal error; repeat the call";
-            (id, Retried::Refused(Problem::new(Kind::Internal, detail)))
+            (id, RetryOutcome::Refused(Problem::new(Kind::Internal, detail)))
         }
     };
     let jobs = stream::iter(job_ids).map(|id| Box::pin(retry(id))).buffered(CONCURRENT_RETRIES);
-    Outcomes(jobs.collect().await)
-}
-
-fn document(job_id: JobId, retried: Retried) -> JobRetryDocument {
-    match retried {
-        Retried::Started(job) | Retried::Running(job) => JobRetryDocument {
-            job_id,
-            outcome: JobRetryOutcome::Started,
-            attempts: Some(job.generation + 1),
-            problem: None,
-            detail: None,
-        },
-        Retried::Refused(problem) => {
-            let detail = detail(&problem).to_owned();
-            JobRetryDocument {
-                job_id,
-                outcome: JobRetryOutcome::Refused,
-                attempts: None,
-                problem: Some(problem.kind.name().to_owned()),
-                detail: Some(detail),
-            }
-        }
-    }
-}
-
-/// Returns the detail of a problem, or that of its first bad field, which says more. That of an option repeats its
-/// value, which only the tenant of the job may see.
-fn detail(problem: &Problem) -> &str {
-    match problem.errors.first() {
-        Some(error) if error.code == INVALID_OPTION => OPTION_REFUSED,
-        Some(error) => &error.detail,
-        None => &problem.detail,
-    }
-}
-
-/// Example: one job was started.
-fn retries_example() -> RetriesDocument {
-    let started = JobRetryDocument {
-        job_id: example_job(),
-        outcome: JobRetryOutcome::Started,
-        attempts: Some(2),
-        problem: None,
-        detail: None,
-    };
-    RetriesDocument { jobs: vec![started] }
-}
-
-#[cfg(test)]
-mod tests {
-    use longshore::field_error::FieldError;
-
-    use super::*;
-
-    #[test]
-    fn the_value_of_an_option_is_not_repeated() {
-        let error = |code: &str| FieldError::new("/options/to", code, "to is ann@example.com");
-        let refused = |code: &str| Problem::invalid(vec![error(code)]);
-        assert_eq!(detail(&refused(INVALID_OPTION)), OPTION_REFUSED);
-        assert_eq!(detail(&refused("unknown_failure_code")), "to is ann@example.com");
-        assert_eq!(detail(&Problem::new(Kind::NotEnded, "wait")), "wait");
-    }
+    RetryOutcomes(jobs.collect().await)
 }

@@ -1,5 +1,6 @@
 //! Retries of the failed items of several jobs.
 
 pub(crate) mod create;
-pub(crate) mod one;
+pub(crate) mod document;
 mod request;
+mod retrier;

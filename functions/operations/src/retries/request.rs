@@ -8,11 +8,9 @@ use longshore_domain::operator_log::MAX_JOBS;
 use longshore_domain::timestamp::Timestamp;
 use serde_json::Value;
 
-use super::one::FailedItems;
+use super::retrier::FailedItems;
 use crate::log::reason::reason;
-
-/// Maximum number of characters of the name of a job type.
-const TYPE_CHARS: usize = 100;
+use crate::names;
 
 /// A request, once it is read.
 pub(super) struct Request {
@@ -27,7 +25,7 @@ impl Request {
     /// # Errors
     /// 422 with every bad field.
     pub(super) fn read(mut fields: Fields) -> Result<Self, Problem> {
-        let job_type = fields.required("type", |value| text("type", value, TYPE_CHARS, "unknown_job_type"));
+        let job_type = fields.required("type", names::job_type_in_body);
         let code = fields.required("code", |value| failure_text("code", value, CODE_CHARS));
         let job_ids = fields.required("jobIds", job_ids);
         let as_of = fields.optional("asOf", time);
@@ -39,12 +37,6 @@ impl Request {
             _ => Err(fields.into_problem()),
         }
     }
-}
-
-fn text(name: &str, value: &Value, max: usize, code: &'static str) -> Checked<String> {
-    let text = value.as_str().filter(|text| (1..=max).contains(&text.chars().count()));
-    let bad = || Bad::new(code, format!("{name} must be a string of 1 to {max} characters"));
-    text.map(str::to_owned).ok_or_else(bad)
 }
 
 fn job_ids(value: &Value) -> Checked<Vec<JobId>> {

@@ -2,12 +2,9 @@
 
 use std::sync::Arc;
 
-use axum::Json;
 use axum::extract::State;
-use axum::http::header;
-use axum::response::IntoResponse;
 use longshore::field_error::FieldError;
-use longshore::http::{Answer, QueryText, Viewer};
+use longshore::http::{Answer, QueryText, Viewer, no_store};
 use longshore::openapi::CacheNoStore;
 use longshore::problem::Problem;
 use longshore::refusals;
@@ -20,7 +17,7 @@ use serde::Serialize;
 use utoipa::{IntoParams, ToSchema};
 
 use crate::function::{Backend, Operations};
-use crate::jobs::filter::bad_tenant;
+use crate::names;
 
 /// State of a webhook.
 #[derive(Copy, Clone, Eq, PartialEq, Debug, Serialize, ToSchema)]
@@ -120,17 +117,16 @@ pub(crate) async fn list<B: Backend>(
     _: Viewer,
     query: QueryText,
 ) -> Answer {
-    let tenant = query.get("tenant").and_then(TenantId::parse).ok_or_else(bad_tenant);
+    let mut errors = Vec::new();
+    let tenant = names::tenant(query.get("tenant").unwrap_or_default());
+    let tenant = names::parameter("tenant", tenant, &mut errors);
     let all = query.get("all").unwrap_or("false");
-    let bad_all = (!matches!(all, "true" | "false")).then(bad_all);
-    let tenant = match (tenant, bad_all) {
-        (Ok(tenant), None) => tenant,
-        (tenant, bad_all) => return Err(Problem::invalid(tenant.err().into_iter().chain(bad_all).collect()).into()),
-    };
+    errors.extend((!matches!(all, "true" | "false")).then(bad_all));
+    let Some(tenant) = tenant.filter(|_| errors.is_empty()) else { return Err(Problem::invalid(errors).into()) };
     let endpoints = function.ports.store.endpoints(&tenant).await?;
     let shown = endpoints.iter().filter(|endpoint| all == "true" || !is_healthy(endpoint));
     let document = OperatorWebhooksDocument { tenant: tenant.to_string(), webhooks: shown.map(document).collect() };
-    Ok(([(header::CACHE_CONTROL, "no-store")], Json(document)).into_response())
+    Ok(no_store(document))
 }
 
 fn is_healthy(endpoint: &Endpoint) -> bool {

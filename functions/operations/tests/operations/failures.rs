@@ -63,7 +63,7 @@ async fn a_page_reads_up_to_its_limit_of_reports() {
         let reply = world.get(&to).await;
         jobs += reply.body["jobsRead"].as_u64().unwrap();
         pages += 1;
-        match reply.link.strip_prefix('<').and_then(|rest| rest.strip_suffix(">; rel=\"next\"")) {
+        match reply.next_path() {
             Some(next) => to = next.to_owned(),
             None => break,
         }

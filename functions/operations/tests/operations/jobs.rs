@@ -31,7 +31,7 @@ async fn listed(world: &World, query: &str) -> Vec<String> {
         let reply = world.get(&to).await;
         assert_eq!(reply.status, 200, "{}", reply.body);
         found.extend(ids(&reply.body));
-        match reply.link.strip_prefix('<').and_then(|rest| rest.strip_suffix(">; rel=\"next\"")) {
+        match reply.next_path() {
             Some(next) => to = next.to_owned(),
             None => return found,
         }

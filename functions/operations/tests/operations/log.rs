@@ -80,7 +80,7 @@ async fn an_action_whose_end_is_unknown_has_no_result_and_pages_contain_each_ent
             assert_eq!(entry["result"], Value::Null);
             reasons.push(entry["reason"].as_str().unwrap().to_owned());
         }
-        match reply.link.strip_prefix('<').and_then(|rest| rest.strip_suffix(">; rel=\"next\"")) {
+        match reply.next_path() {
             Some(next) => to = next.to_owned(),
             None => break,
         }

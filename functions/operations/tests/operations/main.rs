@@ -3,13 +3,14 @@
 #![allow(clippy::unwrap_used, reason = "a failed step fails the test")]
 
 mod alarms;
+mod dead_letters;
 mod failures;
+mod handlers;
 mod jobs;
-mod list;
 mod log;
 mod pauses;
+mod queues;
 mod read_only;
-mod resolve;
 mod retries;
-mod states;
+mod webhooks;
 mod world;

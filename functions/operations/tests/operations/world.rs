@@ -60,7 +60,7 @@ pub(crate) struct World {
 pub(crate) struct Reply {
     pub(crate) status: u16,
     pub(crate) body: Value,
-    pub(crate) link: String,
+    link: String,
 }
 
 impl Reply {
@@ -72,6 +72,11 @@ impl Reply {
             "{}",
             self.body
         );
+    }
+
+    /// Returns the path of the next page; `None` on the last one.
+    pub(crate) fn next_path(&self) -> Option<&str> {
+        self.link.strip_prefix('<')?.strip_suffix(">; rel=\"next\"")
     }
 }
 

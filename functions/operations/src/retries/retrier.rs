@@ -1,4 +1,4 @@
-//! The retries of one call, job by job, for the items that failed with a code.
+//! Retries of the items of a job that failed with a code: for one call, job by job.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -30,7 +30,7 @@ pub(crate) struct FailedItems {
 
 /// The outcome for one job.
 #[derive(Clone, PartialEq, Debug)]
-pub(crate) enum Retried {
+pub(crate) enum RetryOutcome {
     /// The call has started the job again.
     Started(Box<Job>),
     /// The job runs for these items already: by an earlier call, or by a retry of its tenant.
@@ -39,8 +39,8 @@ pub(crate) enum Retried {
     Refused(Problem),
 }
 
-/// The retries of one call.
-pub(crate) struct Retries<'a, B: Backend> {
+/// Retries the jobs of one call.
+pub(crate) struct JobRetrier<'a, B: Backend> {
     function: &'a Operations<B>,
     items: &'a FailedItems,
     /// Time from which no further job is retried.
@@ -51,7 +51,7 @@ pub(crate) struct Retries<'a, B: Backend> {
     over_quota: Mutex<BTreeMap<TenantId, u64>>,
 }
 
-impl<'a, B: Backend> Retries<'a, B> {
+impl<'a, B: Backend> JobRetrier<'a, B> {
     pub(crate) fn new(function: &'a Operations<B>, items: &'a FailedItems) -> Self {
         let until = (function.clock)().plus_seconds(RETRY_S);
         Self { function, items, until, newest: OnceCell::new(), over_quota: Mutex::default() }
@@ -62,30 +62,30 @@ impl<'a, B: Backend> Retries<'a, B> {
     ///
     /// # Errors
     /// If a service fails.
-    pub(crate) async fn retry(&self, id: JobId) -> Result<Retried, Failure> {
+    pub(crate) async fn retry(&self, id: JobId) -> Result<RetryOutcome, Failure> {
         let now = (self.function.clock)();
         if now >= self.until {
-            return Ok(Retried::Refused(no_time()));
+            return Ok(RetryOutcome::Refused(no_time()));
         }
         let job = self.function.ports.store.job(id).await?;
         let job = job.filter(|job| !job.is_deleted() && job.times.expires_at > now.seconds());
         let job = job.filter(|job| job.job_type == self.items.job_type);
-        let Some(job) = job else { return Ok(Retried::Refused(unknown())) };
+        let Some(job) = job else { return Ok(RetryOutcome::Refused(unknown())) };
         telemetry::record_job(&job);
         if !job.status.is_final() && job.retry.selection == self.items.selection() {
-            return Ok(Retried::Running(Box::new(job)));
+            return Ok(RetryOutcome::Running(Box::new(job)));
         }
         if let Some(problem) = self.items.refusal(&job, now).or_else(|| self.too_many_jobs(&job)) {
-            return Ok(Retried::Refused(problem));
+            return Ok(RetryOutcome::Refused(problem));
         }
         match self.reopen(&job, now).await {
-            Ok(retried) => Ok(retried),
-            Err(Failure::Problem(problem)) => Ok(Retried::Refused(problem)),
+            Ok(outcome) => Ok(outcome),
+            Err(Failure::Problem(problem)) => Ok(RetryOutcome::Refused(problem)),
             Err(error) => Err(error),
         }
     }
 
-    async fn reopen(&self, job: &Job, at: Timestamp) -> Result<Retried, Failure> {
+    async fn reopen(&self, job: &Job, at: Timestamp) -> Result<RetryOutcome, Failure> {
         let (function, ports) = (self.function, &self.function.ports);
         check_code(&ports.files, job, &self.items.code).await?;
         let registration =
@@ -96,17 +96,17 @@ impl<'a, B: Backend> Retries<'a, B> {
         Ok(match ports.store.reopen(job, &reopen).await? {
             Reopened::Made(job) => {
                 ports.send_create(&job).await;
-                Retried::Started(job)
+                RetryOutcome::Started(job)
             }
-            Reopened::Refused => Retried::Refused(not_ended("another call has just reopened this job")),
+            Reopened::Refused => RetryOutcome::Refused(not_ended("another call has just reopened this job")),
             Reopened::OverQuota(QuotaExceeded::ActiveJobs(active)) => {
                 let mut over_quota = self.over_quota.lock().unwrap_or_else(PoisonError::into_inner);
                 over_quota.insert(job.tenant.clone(), active);
-                Retried::Refused(Problem::too_many_jobs(active))
+                RetryOutcome::Refused(Problem::too_many_jobs(active))
             }
             // Unreachable: a retry by an operator does not count against the daily bytes, because this store has no
             // such limit.
-            Reopened::OverQuota(QuotaExceeded::DailyBytes(_)) => Retried::Refused(Problem::internal()),
+            Reopened::OverQuota(QuotaExceeded::DailyBytes(_)) => RetryOutcome::Refused(Problem::internal()),
         })
     }
 

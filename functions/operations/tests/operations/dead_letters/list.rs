@@ -88,7 +88,7 @@ async fn dead_letters_are_listed_by_queue_and_job_and_in_pages_newest_first() {
     loop {
         let reply = world.get(&to).await;
         found += reply.body["deadLetters"].as_array().unwrap().len();
-        match reply.link.strip_prefix('<').and_then(|rest| rest.strip_suffix(">; rel=\"next\"")) {
+        match reply.next_path() {
             Some(next) => to = next.to_owned(),
             None => break,
         }

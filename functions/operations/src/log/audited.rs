@@ -8,15 +8,15 @@ use longshore_domain::ports::OperatorLog;
 
 use crate::function::{Backend, Operations};
 
-/// What an operator is about to do.
-pub(crate) struct Act {
+/// An action that the log of operators records.
+pub(crate) struct AuditedAction {
     pub(crate) action: OperatorAction,
     pub(crate) scope: ActionScope,
     pub(crate) reason: Option<String>,
 }
 
-/// The outcome of an action, as its result in the log says it.
-pub(crate) trait Logged {
+/// Summary of the outcome of an action, for its result in the log.
+pub(crate) trait ActionSummary {
     /// HTTP status of the answer.
     const STATUS: u16;
 
@@ -29,17 +29,17 @@ pub(crate) trait Logged {
     }
 }
 
-impl Act {
-    /// Appends the entry, runs the action, and appends its result. Without the entry, nothing is done. If only the
+impl AuditedAction {
+    /// Appends the entry, does the work, and appends its result. Without the entry, nothing is done. If only the
     /// result cannot be appended, the answer is that of the action, and the entry stays without a result.
     ///
     /// # Errors
-    /// If the entry cannot be appended, or the action fails.
-    pub(crate) async fn log<B: Backend, T: Logged>(
+    /// If the entry cannot be appended, or the work fails.
+    pub(crate) async fn run<B: Backend, T: ActionSummary>(
         self,
         function: &Operations<B>,
         operator: &Operator,
-        action: impl Future<Output = Result<T, Failure>>,
+        work: impl Future<Output = Result<T, Failure>>,
     ) -> Result<T, Failure> {
         let at = (function.clock)();
         let entry = LogEntry {
@@ -52,7 +52,7 @@ impl Act {
             reason: self.reason,
         };
         function.log.append(&entry).await?;
-        let outcome = action.await;
+        let outcome = work.await;
         let (status, detail, started) = match &outcome {
             Ok(done) => (T::STATUS, done.detail(), done.started()),
             // The detail of a refusal can repeat input, so that its kind is logged.

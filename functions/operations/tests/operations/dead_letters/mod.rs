@@ -1,0 +1,4 @@
+//! The calls for dead letters.
+
+mod list;
+mod resolve;
