@@ -2,6 +2,7 @@
 
 use anyhow::Result;
 use clap::Subcommand;
+use longshore_domain::timestamp::Timestamp;
 use serde_json::{Value, json};
 
 use super::failures;
@@ -135,7 +136,8 @@ fn print_failures(api: &Api, filter: &Filter, code: Option<&str>, as_json: bool)
     if as_json {
         let group = |group: &failures::Group| {
             json!({ "type": group.job_type, "code": group.code, "items": group.items, "jobs": group.jobs,
-                "firstSeen": group.first_seen, "lastSeen": group.last_seen, "jobIds": group.job_ids })
+                "firstSeen": group.first_seen.map(Timestamp::to_rfc3339),
+                "lastSeen": group.last_seen.map(Timestamp::to_rfc3339), "jobIds": group.job_ids })
         };
         let groups: Vec<_> = found.groups.iter().map(group).collect();
         return print(&json!({ "groups": groups, "uncounted": found.uncounted, "asOf": found.as_of }));
@@ -146,7 +148,7 @@ fn print_failures(api: &Api, filter: &Filter, code: Option<&str>, as_json: bool)
         let heading = ["type", "code", "items", "jobs", "first seen", "last seen"];
         let row = |group: &failures::Group| {
             let [items, jobs] = [group.items, group.jobs].map(|count| count.to_string());
-            let (first, last) = (group.first_seen.clone(), group.last_seen.clone());
+            let [first, last] = [group.first_seen, group.last_seen].map(failures::time);
             [group.job_type.clone(), group.code.clone(), items, jobs, first, last]
         };
         print!("{}", table::render(heading, found.groups.iter().map(row)));

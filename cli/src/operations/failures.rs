@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use anyhow::Result;
+use longshore_domain::timestamp::Timestamp;
 use serde_json::Value;
 
 use super::query::{Filter, each_page};
@@ -16,8 +17,10 @@ pub(super) struct Group {
     pub(super) code: String,
     pub(super) items: u64,
     pub(super) jobs: u64,
-    pub(super) first_seen: String,
-    pub(super) last_seen: String,
+    /// End of the first of the jobs; `None` if it is unknown.
+    pub(super) first_seen: Option<Timestamp>,
+    /// End of the last of the jobs.
+    pub(super) last_seen: Option<Timestamp>,
     /// Ids of the jobs. The API names up to 100 of each page.
     pub(super) job_ids: Vec<String>,
 }
@@ -65,21 +68,22 @@ impl Pages {
 
     fn add_group(&mut self, found: &Value) {
         let (job_type, code) = (text(&found["type"]), text(&found["code"]));
-        let [first, last] = ["firstSeen", "lastSeen"].map(|name| text(&found[name]));
+        let [first, last] =
+            ["firstSeen", "lastSeen"].map(|name| found[name].as_str().and_then(Timestamp::parse_rfc3339));
         let group = self.groups.entry((job_type.clone(), code.clone())).or_insert_with(|| Group {
             job_type,
             code,
             items: 0,
             jobs: 0,
-            first_seen: first.clone(),
-            last_seen: last.clone(),
+            first_seen: first,
+            last_seen: last,
             job_ids: Vec::new(),
         });
         group.items += found["items"].as_u64().unwrap_or_default();
         group.jobs += found["jobs"].as_u64().unwrap_or_default();
-        // Times of one form sort as texts.
-        group.first_seen = first.min(group.first_seen.clone());
-        group.last_seen = last.max(group.last_seen.clone());
+        // `None` is before every time.
+        group.first_seen = [group.first_seen, first].into_iter().flatten().min();
+        group.last_seen = group.last_seen.max(last);
         group.job_ids.extend(found["jobIds"].as_array().into_iter().flatten().map(text));
     }
 
@@ -90,26 +94,47 @@ impl Pages {
     }
 }
 
+/// Returns a time for a sentence or a table; a dash for none.
+pub(super) fn time(time: Option<Timestamp>) -> String {
+    time.map_or_else(|| "-".to_owned(), Timestamp::to_rfc3339)
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
 
     use super::*;
 
+    fn group(code: &str, items: u64, at: &str, job: &str) -> Value {
+        json!({ "type": "t", "code": code, "items": items, "jobs": 1, "firstSeen": at, "lastSeen": at,
+            "jobIds": [job] })
+    }
+
     #[test]
     fn groups_of_several_pages_are_added_up() {
-        let group = |code: &str, items: u64, at: &str, job: &str| {
-            json!({ "type": "t", "code": code, "items": items, "jobs": 1, "firstSeen": at, "lastSeen": at,
-                "jobIds": [job] })
-        };
+        let (january, february) = ("2026-01-01T00:00:00Z", "2026-02-01T00:00:00Z");
         let mut pages = Pages::default();
-        pages.add(&json!({ "groups": [group("a", 3, "2026-02", "j1"), group("b", 4, "2026-02", "j1")], "uncounted": 1,
+        pages.add(&json!({ "groups": [group("a", 3, february, "j1"), group("b", 4, february, "j1")], "uncounted": 1,
             "asOf": "2026-03" }));
-        pages.add(&json!({ "groups": [group("a", 2, "2026-01", "j2")], "uncounted": 2, "asOf": "2026-04" }));
+        pages.add(&json!({ "groups": [group("a", 2, january, "j2")], "uncounted": 2, "asOf": "2026-04" }));
         let Groups { groups, uncounted, as_of } = pages.groups();
         assert_eq!((uncounted, as_of.as_deref()), (3, Some("2026-03")));
         assert_eq!((groups[0].code.as_str(), groups[0].items, groups[0].jobs), ("a", 5, 2));
-        assert_eq!((groups[0].first_seen.as_str(), groups[0].last_seen.as_str()), ("2026-01", "2026-02"));
+        assert_eq!([groups[0].first_seen, groups[0].last_seen].map(time), [january, february]);
         assert_eq!(groups[0].job_ids, ["j1", "j2"]);
+    }
+
+    #[test]
+    fn times_with_and_without_a_fraction_of_a_second_are_compared_as_times() {
+        let (whole, half) = ("2026-01-01T00:00:00Z", "2026-01-01T00:00:00.5Z");
+        for [first, second] in [[whole, half], [half, whole]] {
+            let mut pages = Pages::default();
+            for at in [first, second, "unknown"] {
+                pages.add(&json!({ "groups": [group("a", 1, at, "j")] }));
+            }
+            let Groups { groups, .. } = pages.groups();
+            assert_eq!([groups[0].first_seen, groups[0].last_seen].map(time), [whole, half]);
+        }
+        assert_eq!(time(None), "-");
     }
 }

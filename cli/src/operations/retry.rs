@@ -138,7 +138,8 @@ impl Retry {
 /// Describes a group: its size, the ends of its first and last job, and the time for a repetition.
 fn extent(Group { items, job_ids, first_seen, last_seen, .. }: &Group, as_of: Option<&str>) -> String {
     let repeat = as_of.map_or_else(String::new, |as_of| format!(" (--as-of {as_of})"));
-    format!("{items} items of {} jobs, which ended from {first_seen} to {last_seen}{repeat}", job_ids.len())
+    let [first, last] = [*first_seen, *last_seen].map(failures::time);
+    format!("{items} items of {} jobs, which ended from {first} to {last}{repeat}", job_ids.len())
 }
 
 fn row(outcome: &Value) -> [String; 4] {
@@ -187,8 +188,8 @@ mod tests {
             code: "late".to_owned(),
             items: 40,
             jobs: 2,
-            first_seen: "2026-07-01T07:00:00Z".to_owned(),
-            last_seen: "2026-07-01T09:00:00Z".to_owned(),
+            first_seen: Timestamp::parse_rfc3339("2026-07-01T07:00:00Z"),
+            last_seen: Timestamp::parse_rfc3339("2026-07-01T09:00:00Z"),
             job_ids: vec!["a".to_owned(), "b".to_owned()],
         };
         let expected = "40 items of 2 jobs, which ended from 2026-07-01T07:00:00Z to 2026-07-01T09:00:00Z (--as-of t)";
