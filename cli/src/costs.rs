@@ -3,11 +3,11 @@
 
 use anyhow::Result;
 use serde_json::Value;
-use url::form_urlencoded::Serializer;
 
 use crate::connection::ConnectionOptions;
 use crate::documents::{print, text};
 use crate::exit::CODES;
+use crate::pages::query;
 use crate::table;
 
 const PATH: &str = "/api/costs";
@@ -44,13 +44,7 @@ pub fn run(options: &Options) -> Result<()> {
 }
 
 fn path(month: Option<&str>, tenant: Option<&str>) -> String {
-    let given = [("month", month), ("tenant", tenant)];
-    let mut query = Serializer::new(String::new());
-    query.extend_pairs(given.into_iter().filter_map(|(name, value)| value.map(|value| (name, value))));
-    match query.finish() {
-        query if query.is_empty() => PATH.to_owned(),
-        query => format!("{PATH}?{query}"),
-    }
+    query(PATH, &[("month", month), ("tenant", tenant)])
 }
 
 /// Returns a table with a row for each job type and one for all of them, another one with a row for each tenant if the

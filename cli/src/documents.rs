@@ -1,4 +1,4 @@
-//! Documents of the API on the command line: lists of pages, tables or JSON, and files with a request.
+//! Documents of the API on the command line: tables or JSON, and files with a request.
 
 use std::fs;
 use std::io::{Read, stdin};
@@ -10,26 +10,6 @@ use serde_json::{Value, json};
 use crate::api::Api;
 use crate::exit::{CommandError, Exit};
 use crate::table;
-
-/// Maximum number of pages of a list that is printed whole.
-const PAGES: usize = 1_000;
-
-/// Returns all entries of a list, page by page. `member` is the list's member of each page.
-pub(crate) fn pages(api: &Api, path: &str, member: &str, action: &str) -> Result<Vec<Value>> {
-    let (mut entries, mut cursor) = (Vec::new(), None::<String>);
-    for _ in 0..PAGES {
-        let page = match &cursor {
-            Some(cursor) => api.get(&format!("{path}?cursor={cursor}"), action)?,
-            None => api.get(path, action)?,
-        };
-        entries.extend(page[member].as_array().into_iter().flatten().cloned());
-        cursor = page["nextCursor"].as_str().map(str::to_owned);
-        if cursor.is_none() {
-            break;
-        }
-    }
-    Ok(entries)
-}
 
 /// Prints a list: as JSON with this member, or as a table.
 pub(crate) fn print_list<const N: usize>(
@@ -100,22 +80,9 @@ pub(crate) fn path(base: &str, name: &str) -> String {
     format!("{base}/{}", name.replace('+', "%20"))
 }
 
-/// Returns a path of the API with an operator's reason.
-pub(crate) fn with_reason(path: String, reason: Option<&str>) -> String {
-    let Some(reason) = reason else { return path };
-    let reason: String = url::form_urlencoded::byte_serialize(reason.as_bytes()).collect();
-    format!("{path}?reason={reason}")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_reason_is_in_the_query() {
-        assert_eq!(with_reason("/api/x".to_owned(), None), "/api/x");
-        assert_eq!(with_reason("/api/x".to_owned(), Some("a & b")), "/api/x?reason=a+%26+b");
-    }
 
     #[test]
     fn a_name_is_one_part_of_a_path() {

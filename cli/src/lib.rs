@@ -16,7 +16,8 @@
 //! | [`import`] | an import that verifies every row |
 //! | [`exit`], [`interrupt`] | exit codes, and Ctrl-C |
 //! | [`progress`] | progress output |
-//! | `documents`, `table` | lists, JSON and tables |
+//! | `documents`, `table` | JSON and tables |
+//! | `pages` | lists of the API, page by page, and paths with a query |
 //! | `confirm` | the question before something is created |
 //! | `cleanup_process` | a process that removes test data, whatever ends the command |
 //! | `output` | output macros that ignore a closed output; texts for people |
@@ -44,6 +45,7 @@ pub mod jobs;
 pub mod load;
 pub mod local_stack;
 pub mod operations;
+mod pages;
 pub mod progress;
 pub mod receipt;
 pub mod schedules;

@@ -7,8 +7,9 @@ use clap::Subcommand;
 use serde_json::Value;
 
 use crate::connection::ConnectionOptions;
-use crate::documents::{apply, delete, pages, path, print, print_list, text};
+use crate::documents::{apply, delete, path, print, print_list, text};
 use crate::exit::CODES;
+use crate::pages::{List, all};
 
 /// Options of `schedules`.
 #[derive(clap::Args)]
@@ -52,6 +53,9 @@ enum Action {
 
 const PATH: &str = "/api/schedules";
 
+const SCHEDULES: List = List { action: "listing the schedules", member: "schedules" };
+const OCCURRENCES: List = List { action: "listing the occurrences", member: "occurrences" };
+
 /// Runs the command.
 ///
 /// # Errors
@@ -60,7 +64,7 @@ pub fn run(options: &Options) -> Result<()> {
     let api = options.connection.api(None)?;
     match &options.action {
         Action::List { json } => {
-            let schedules = pages(&api, PATH, "schedules", "listing the schedules")?;
+            let schedules = all(&api, SCHEDULES, PATH)?;
             print_list(&schedules, json.then_some("schedules"), ["id", "name", "when", "state", "next"], row)
         }
         Action::Get { schedule } => print(&api.get(&path(PATH, schedule), "reading the schedule")?),
@@ -72,7 +76,7 @@ pub fn run(options: &Options) -> Result<()> {
         }
         Action::Occurrences { schedule, json } => {
             let path = format!("{}/occurrences", path(PATH, schedule));
-            let found = pages(&api, &path, "occurrences", "listing the occurrences")?;
+            let found = all(&api, OCCURRENCES, &path)?;
             print_list(&found, json.then_some("occurrences"), ["scheduled", "result", "job", "reason"], occurrence)
         }
         Action::Delete { schedule } => delete(&api, PATH, schedule, "deleting the schedule"),

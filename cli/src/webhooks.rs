@@ -7,8 +7,9 @@ use clap::Subcommand;
 use serde_json::{Value, json};
 
 use crate::connection::ConnectionOptions;
-use crate::documents::{apply, delete, pages, path, print, print_list, text};
+use crate::documents::{apply, delete, path, print, print_list, text};
 use crate::exit::CODES;
+use crate::pages::{List, all};
 
 /// Options of `webhooks`.
 #[derive(clap::Args)]
@@ -62,6 +63,9 @@ enum Action {
 
 const PATH: &str = "/api/webhooks";
 
+const WEBHOOKS: List = List { action: "listing the webhooks", member: "webhooks" };
+const DELIVERIES: List = List { action: "listing the deliveries", member: "deliveries" };
+
 /// Runs the command.
 ///
 /// # Errors
@@ -70,7 +74,7 @@ pub fn run(options: &Options) -> Result<()> {
     let api = options.connection.api(None)?;
     match &options.action {
         Action::List { json } => {
-            let webhooks = pages(&api, PATH, "webhooks", "listing the webhooks")?;
+            let webhooks = all(&api, WEBHOOKS, PATH)?;
             print_list(&webhooks, json.then_some("webhooks"), ["id", "url", "status", "failing since"], row)
         }
         Action::Get { webhook } => print(&api.get(&path(PATH, webhook), "reading the webhook")?),
@@ -85,7 +89,7 @@ pub fn run(options: &Options) -> Result<()> {
         }
         Action::Deliveries { webhook, json } => {
             let path = format!("{}/deliveries", path(PATH, webhook));
-            let found = pages(&api, &path, "deliveries", "listing the deliveries")?;
+            let found = all(&api, DELIVERIES, &path)?;
             print_list(&found, json.then_some("deliveries"), ["id", "event", "status", "attempts", "next"], delivery)
         }
         Action::Replay { webhook, delivery, since } => {

@@ -6,7 +6,11 @@ use serde_json::{Value, json};
 
 use super::document::ReplayResponse;
 use crate::api::Api;
-use crate::documents::with_reason;
+use crate::pages::{List, entries, query};
+
+const PATH: &str = "/api/dead-letters";
+
+const DEAD_LETTERS: List = List { action: "listing the dead letters", member: "deadLetters" };
 
 /// A client of one deployment, with an operator's token.
 pub(super) struct Client(Api);
@@ -18,27 +22,15 @@ impl Client {
 
     /// Lists all open dead letters as the API's documents, page by page.
     pub(super) fn list(&self, queue: Option<&str>, job: Option<&str>) -> Result<Vec<Value>> {
-        let (mut dead_letters, mut cursor) = (Vec::new(), None::<String>);
-        loop {
-            let mut path = String::from("/api/dead-letters?limit=100");
-            for (name, value) in [("queue", queue), ("jobId", job), ("cursor", cursor.as_deref())] {
-                path.extend(value.map(|value| format!("&{name}={value}")));
-            }
-            let page = self.0.get(&path, "listing the dead letters")?;
-            dead_letters.extend(page["deadLetters"].as_array().into_iter().flatten().cloned());
-            cursor = page["nextCursor"].as_str().map(str::to_owned);
-            if cursor.is_none() {
-                return Ok(dead_letters);
-            }
-        }
+        entries(&self.0, DEAD_LETTERS, usize::MAX, |cursor| list_path(queue, job, cursor))
     }
 
     pub(super) fn show(&self, dead_letter: &str) -> Result<Value> {
-        self.0.get(&format!("/api/dead-letters/{dead_letter}"), "reading the dead letter")
+        self.0.get(&format!("{PATH}/{dead_letter}"), "reading the dead letter")
     }
 
     pub(super) fn replay(&self, dead_letter: &str, reason: Option<&str>) -> Result<ReplayResponse> {
-        let path = with_reason(format!("/api/dead-letters/{dead_letter}/replay"), reason);
+        let path = query(&format!("{PATH}/{dead_letter}/replay"), &[("reason", reason)]);
         Ok(ReplayResponse::deserialize(self.0.post(&path, None, "replaying the dead letter")?)?)
     }
 
@@ -48,12 +40,29 @@ impl Client {
             request["reason"] = json!(reason);
         }
         let action = "replaying the dead letters";
-        Ok(ReplayResponse::deserialize(self.0.post("/api/dead-letters/replay", Some(&request), action)?)?)
+        Ok(ReplayResponse::deserialize(self.0.post(&format!("{PATH}/replay"), Some(&request), action)?)?)
     }
 
     pub(super) fn discard(&self, dead_letter: &str, reason: Option<&str>) -> Result<()> {
-        let path = with_reason(format!("/api/dead-letters/{dead_letter}"), reason);
+        let path = query(&format!("{PATH}/{dead_letter}"), &[("reason", reason)]);
         let answer = self.0.send("DELETE", &path, &[], None)?;
         answer.success("discarding the dead letter").map(drop)
+    }
+}
+
+/// Returns the path of a page of the list.
+fn list_path(queue: Option<&str>, job: Option<&str>, cursor: Option<&str>) -> String {
+    query(PATH, &[("limit", Some("100")), ("queue", queue), ("jobId", job), ("cursor", cursor)])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_filter_and_the_cursor_are_escaped() {
+        assert_eq!(list_path(None, None, None), "/api/dead-letters?limit=100");
+        let path = list_path(Some("chunk"), Some("a&queue=b"), Some("c+/="));
+        assert_eq!(path, "/api/dead-letters?limit=100&queue=chunk&jobId=a%26queue%3Db&cursor=c%2B%2F%3D");
     }
 }

@@ -1,15 +1,17 @@
-//! The list of jobs, page by page.
+//! The list of jobs.
 
 use anyhow::Result;
 use indicatif::HumanCount;
 use serde_json::Value;
-use url::form_urlencoded::Serializer;
 
 use crate::api::Api;
 use crate::documents::{print_list, text};
+use crate::pages::{List, entries, query};
 
 /// Maximum number of jobs on a page of the API.
 const PAGE: usize = 100;
+
+const JOBS: List = List { action: "listing the jobs", member: "jobs" };
 
 /// The jobs to list.
 #[derive(clap::Args)]
@@ -31,33 +33,21 @@ pub(super) struct Filter {
 impl Filter {
     /// Returns the jobs, newest first.
     pub(super) fn jobs(&self, api: &Api) -> Result<Vec<Value>> {
-        let (mut jobs, mut cursor) = (Vec::new(), None::<String>);
-        while jobs.len() < self.limit {
-            let path = self.path(PAGE.min(self.limit - jobs.len()), cursor.as_deref());
-            let mut page = api.get(&path, "listing the jobs")?;
-            if let Value::Array(found) = page["jobs"].take() {
-                jobs.extend(found);
-            }
-            cursor = page["nextCursor"].as_str().map(str::to_owned);
-            if cursor.is_none() {
-                break;
-            }
-        }
-        Ok(jobs)
+        let size = self.limit.min(PAGE).to_string();
+        entries(api, JOBS, self.limit, |cursor| self.path(&size, cursor))
     }
 
-    fn path(&self, limit: usize, cursor: Option<&str>) -> String {
-        let mut query = Serializer::new(String::new());
-        query.append_pair("limit", &limit.to_string());
-        for (name, value) in
-            [("status", self.status.as_deref()), ("jobType", self.job_type.as_deref()), ("cursor", cursor)]
-        {
-            value.map(|value| query.append_pair(name, value));
-        }
-        for (name, value) in &self.metadata {
-            query.append_pair(&format!("metadata[{name}]"), value);
-        }
-        format!("/api/jobs?{}", query.finish())
+    fn path(&self, size: &str, cursor: Option<&str>) -> String {
+        let own = [
+            ("limit", Some(size)),
+            ("status", self.status.as_deref()),
+            ("jobType", self.job_type.as_deref()),
+            ("cursor", cursor),
+        ];
+        let names: Vec<_> = self.metadata.iter().map(|(name, _)| format!("metadata[{name}]")).collect();
+        let values = self.metadata.iter().map(|(_, value)| Some(value.as_str()));
+        let metadata: Vec<_> = names.iter().map(String::as_str).zip(values).collect();
+        query("/api/jobs", &[&own[..], &metadata[..]].concat())
     }
 }
 
@@ -108,7 +98,7 @@ mod tests {
             metadata: vec![("team".to_owned(), "a&b".to_owned())],
             limit: 5,
         };
-        assert_eq!(filter.path(5, Some("c")), "/api/jobs?limit=5&status=failed&cursor=c&metadata%5Bteam%5D=a%26b");
+        assert_eq!(filter.path("5", Some("c")), "/api/jobs?limit=5&status=failed&cursor=c&metadata%5Bteam%5D=a%26b");
         let job = json!({ "jobId": "j", "jobType": "import", "status": "running", "percent": 7, "counts": { "succeeded": 1234 },
             "waitingFor": { "reason": "rate_limit" }, "createdAt": "t", "fileName": "a.csv" });
         assert_eq!(row(&job), ["j", "import", "running (rate_limit)", "7%", "1,234", "0", "t", "a.csv"]);

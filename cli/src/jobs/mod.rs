@@ -3,7 +3,7 @@
 //! | file | contains |
 //! | --- | --- |
 //! | `command` | the options, and each action |
-//! | `list` | the list, page by page |
+//! | `list` | the list |
 //! | `audit` | the recount of a job |
 
 mod audit;

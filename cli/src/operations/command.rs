@@ -6,17 +6,22 @@ use longshore_domain::timestamp::Timestamp;
 use serde_json::{Value, json};
 
 use super::failures;
+use super::filter::Filter;
 use super::pauses::{self, Pause, Resume};
-use super::query::{Filter, entries};
 use super::retry::Retry;
 use crate::api::Api;
 use crate::connection::ConnectionOptions;
 use crate::documents::{print, print_list, text};
 use crate::exit::CODES;
+use crate::pages::{self, entries};
 use crate::table;
 
 /// User of the local stack in the operators' group.
 const OPERATOR: &str = "operator";
+
+const JOBS: pages::List = pages::List { action: "listing the jobs", member: "jobs" };
+const HANDLERS: pages::List = pages::List { action: "listing the handlers", member: "handlers" };
+const LOG: pages::List = pages::List { action: "reading the log", member: "entries" };
 
 /// Options of `operations`.
 #[derive(clap::Args)]
@@ -108,7 +113,7 @@ pub fn run(options: &Options) -> Result<()> {
             let size = list.limit.min(100).to_string();
             let others = [("status", status.as_deref()), ("order", order), ("limit", Some(size.as_str()))];
             let path = |cursor: Option<&str>| filter.path("jobs", &others, cursor);
-            let jobs = entries(&api, ("listing the jobs", "jobs"), list.limit, path)?;
+            let jobs = entries(&api, JOBS, list.limit, path)?;
             let heading = ["id", "tenant", "type", "status", "items", "failed", "created"];
             print_list(&jobs, list.json.then_some("jobs"), heading, job)
         }
@@ -162,7 +167,7 @@ fn print_failures(api: &Api, filter: &Filter, code: Option<&str>, as_json: bool)
 
 fn print_handlers(api: &Api, as_json: bool) -> Result<()> {
     let path = |cursor: Option<&str>| Filter::default().path("handlers", &[("limit", Some("50"))], cursor);
-    let handlers = entries(api, ("listing the handlers", "handlers"), usize::MAX, path)?;
+    let handlers = entries(api, HANDLERS, usize::MAX, path)?;
     let heading = ["name", "status", "breaker", "since", "permits", "items/s", "parked"];
     print_list(&handlers, as_json.then_some("handlers"), heading, handler)
 }
@@ -170,7 +175,7 @@ fn print_handlers(api: &Api, as_json: bool) -> Result<()> {
 fn print_log(api: &Api, list: &List) -> Result<()> {
     let size = list.limit.min(50).to_string();
     let path = |cursor: Option<&str>| Filter::default().path("log", &[("limit", Some(&size))], cursor);
-    let log = entries(api, ("reading the log", "entries"), list.limit, path)?;
+    let log = entries(api, LOG, list.limit, path)?;
     let heading = ["time", "operator", "action", "concerns", "reason", "result"];
     print_list(&log, list.json.then_some("entries"), heading, log_entry)
 }

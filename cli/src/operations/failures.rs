@@ -6,9 +6,10 @@ use anyhow::Result;
 use longshore_domain::timestamp::Timestamp;
 use serde_json::Value;
 
-use super::query::{Filter, each_page};
+use super::filter::Filter;
 use crate::api::Api;
 use crate::documents::text;
+use crate::pages::each_page;
 
 /// Failed items of ended jobs with the same job type and code.
 #[derive(Clone, PartialEq, Debug)]

@@ -5,15 +5,15 @@
 //! | file | content |
 //! | --- | --- |
 //! | `command` | options and output |
-//! | `query` | the filter of jobs and failures, and lists page by page |
+//! | `filter` | the filter of jobs and failures |
 //! | `failures` | groups of failures, added up over pages |
 //! | `retry` | the retry of a group |
 //! | `pauses` | pauses of job types and tenants |
 
 mod command;
 mod failures;
+mod filter;
 mod pauses;
-mod query;
 mod retry;
 
 pub use command::{Options, run};

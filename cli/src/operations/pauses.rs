@@ -4,7 +4,8 @@ use anyhow::Result;
 use serde_json::{Value, json};
 
 use crate::api::Api;
-use crate::documents::{path, text, with_reason};
+use crate::documents::{path, text};
+use crate::pages::query;
 
 const PAUSES: &str = "/api/operations/pauses";
 
@@ -58,7 +59,7 @@ pub(super) struct Resume {
 impl Resume {
     /// Ends the pause.
     pub(super) fn execute(&self, api: &Api) -> Result<()> {
-        let to = with_reason(path(PAUSES, &self.pause), Some(&self.reason));
+        let to = query(&path(PAUSES, &self.pause), &[("reason", Some(&self.reason))]);
         api.send("DELETE", &to, &[], None)?.success("ending the pause")?;
         println!("{}: ended; its jobs go on within about three minutes", self.pause);
         Ok(())

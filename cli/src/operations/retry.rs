@@ -5,7 +5,7 @@ use longshore_domain::timestamp::Timestamp;
 use serde_json::{Value, json};
 
 use super::failures::{self, Group, Groups};
-use super::query::Filter;
+use super::filter::Filter;
 use crate::api::Api;
 use crate::confirm::confirm;
 use crate::documents::{print_list, text};

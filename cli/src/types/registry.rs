@@ -8,8 +8,9 @@ use anyhow::Result;
 use serde_json::Value;
 
 use crate::api::Api;
-use crate::documents::{self, pages, path, print, print_list, read, text};
+use crate::documents::{self, path, print, print_list, read, text};
 use crate::exit::{CommandError, Exit};
+use crate::pages::{List, all};
 
 /// Time in which the check of a candidate ends.
 const CHECK_TIMEOUT: Duration = Duration::from_secs(180);
@@ -19,9 +20,11 @@ const POLL: Duration = Duration::from_secs(1);
 
 const PATH: &str = "/api/job-types";
 
+const JOB_TYPES: List = List { action: "listing the job types", member: "jobTypes" };
+
 /// Prints the registered job types.
 pub(super) fn list(api: &Api, as_json: bool) -> Result<()> {
-    let types = pages(api, PATH, "jobTypes", "listing the job types")?;
+    let types = all(api, JOB_TYPES, PATH)?;
     print_list(&types, as_json.then_some("jobTypes"), ["name", "status", "handler", "candidate"], row)
 }
 
