@@ -20,7 +20,7 @@ pub(super) enum Code {
     QueueChanged,
     /// A queue is not read.
     MappingDisabled,
-    /// A function of others reads a queue.
+    /// A function outside the stack reads a queue.
     QueueShared,
     /// A function cannot be invoked, or runs older code.
     FunctionNotReady,

@@ -107,7 +107,7 @@ fn mapping(facts: &Facts, queue: &Queue, mappings: &[Mapping]) -> Option<Finding
     found(problem, facts.stack.aws(&enable))
 }
 
-/// Finds a function of others that receives messages of the stack. Lambda deletes what it receives.
+/// Finds functions outside the stack that receive its messages. Lambda deletes what it receives.
 fn foreign_reader(facts: &Facts, reader: &Mapping) -> Option<Finding> {
     if matches!(reader.state.as_str(), "Disabled" | "Disabling") {
         return None;
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn a_function_of_others_that_reads_a_queue_is_found() {
+    fn a_function_outside_the_stack_that_reads_a_queue_is_found() {
         let with = |state: &str| {
             let reader = Mapping {
                 uuid: "u-1".to_owned(),
