@@ -268,6 +268,8 @@ pub(crate) struct UnfinishedJob {
     pub(crate) status: Status,
     /// Stage.
     pub(crate) stage: Stage,
+    /// True if an operator has paused its type or its tenant.
+    pub(crate) is_held: bool,
     /// Time from which it waits for its start.
     pub(crate) waits_since: Timestamp,
     /// Time at which it is stopped.

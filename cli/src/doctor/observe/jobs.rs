@@ -1,13 +1,15 @@
-//! Open circuit breakers and unfinished jobs, read from the jobs table with the credentials of the shell. Rows, options
-//! and results are not read.
+//! Open circuit breakers, unfinished jobs and pauses, read from the jobs table with the credentials of the shell. Rows,
+//! options and results are not read.
 
 use anyhow::Result;
 use aws_config::SdkConfig;
 use aws_sdk_dynamodb::Client;
 use longshore::store::dynamo::DynamoStore;
 use longshore_domain::job::Job;
-use longshore_domain::ports::{ByAge, HandlerStates, JobPosition, JobStore, JobTypes};
+use longshore_domain::pause::{Pause, hold};
+use longshore_domain::ports::{ByAge, HandlerStates, JobPosition, JobStore, JobTypes, Pauses};
 use longshore_domain::registration::{StoredRegistration, Target, TypeName};
+use longshore_domain::timestamp::Timestamp;
 
 use super::observer::Observer;
 use crate::doctor::facts::{OpenBreaker, UnfinishedJob, UnfinishedJobs};
@@ -37,8 +39,8 @@ impl Observer<'_> {
     pub(super) fn jobs(&mut self) -> UnfinishedJobs {
         let what = "the unfinished jobs";
         let Some(table) = self.output("JobsTableName", what) else { return UnfinishedJobs::default() };
-        let session = self.session;
-        let found = self.wait(what, unfinished(store(session.config(), table)));
+        let (session, now) = (self.session, self.now);
+        let found = self.wait(what, unfinished(store(session.config(), table), now));
         if let Some(found) = &found
             && !found.are_all
         {
@@ -87,7 +89,8 @@ fn active(stored: &StoredRegistration) -> Option<(String, Option<String>)> {
     Some((registration.name.as_str().to_owned(), Some(target)))
 }
 
-async fn unfinished(store: DynamoStore) -> Result<UnfinishedJobs> {
+async fn unfinished(store: DynamoStore, now: Timestamp) -> Result<UnfinishedJobs> {
+    let pauses = store.pauses().await?;
     let (mut found, mut after) = (UnfinishedJobs::default(), None::<JobPosition>);
     for _ in 0..PAGES {
         let page = store.unfinished(after, ByAge::OldestFirst).await?;
@@ -100,7 +103,8 @@ async fn unfinished(store: DynamoStore) -> Result<UnfinishedJobs> {
         }
         after = page.last().copied();
         for position in page {
-            found.jobs.extend(store.job(position.job_id).await?.filter(is_waited_for).map(read));
+            let job = store.job(position.job_id).await?.filter(is_waited_for);
+            found.jobs.extend(job.map(|job| read(job, &pauses, now)));
         }
     }
     Ok(found)
@@ -111,14 +115,47 @@ fn is_waited_for(job: &Job) -> bool {
     !job.status.is_final() && !job.is_deleted() && !job.is_scheduled
 }
 
-fn read(job: Job) -> UnfinishedJob {
+fn read(job: Job, pauses: &[Pause], now: Timestamp) -> UnfinishedJob {
     UnfinishedJob {
         id: job.job_id.to_string(),
+        is_held: hold(pauses, &job, now).is_some(),
         tenant: job.tenant,
         waits_since: job.times.waits_since(),
         deadline_at: job.times.deadline_at,
         job_type: job.job_type,
         status: job.status,
         stage: job.stage,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use longshore_domain::ids::{JobId, PauseId};
+    use longshore_domain::pause::PauseScope;
+    use longshore_domain::tenant::TenantId;
+
+    use super::*;
+
+    #[test]
+    fn a_job_is_held_while_its_type_or_its_tenant_is_paused() {
+        let (now, acme) = (Timestamp(1_000_000), TenantId::from_static("acme"));
+        let pause = |scope: PauseScope, until_s: i64| Pause {
+            id: PauseId::generate(),
+            scope,
+            since: Timestamp(0),
+            until: now.plus_seconds(until_s),
+            by: "olga".to_owned(),
+        };
+        let of_type = |name: &str| PauseScope::JobType(name.to_owned());
+        for (pauses, is_held) in [
+            (vec![], false),
+            (vec![pause(of_type("export"), 60)], false),
+            (vec![pause(of_type("import"), 0)], false),
+            (vec![pause(of_type("import"), 60)], true),
+            (vec![pause(PauseScope::Tenant(acme.clone()), 60)], true),
+        ] {
+            let job = Job::waiting(JobId::generate(), acme.clone(), "import", Timestamp(0));
+            assert_eq!(read(job, &pauses, now).is_held, is_held, "{pauses:?}");
+        }
     }
 }
