@@ -13,7 +13,7 @@
 //! | [`aws`] | queries of a deployed stack |
 //! | [`local_stack`] | the local stack of a checkout |
 //! | [`api`] | a client of Longshore's HTTP API |
-//! | [`import`] | an import that verifies every row |
+//! | [`verified_import`] | an import whose every row is verified, for `smoke` and `cargo xtask demo` |
 //! | [`exit`], [`interrupt`] | exit codes, and Ctrl-C |
 //! | [`progress`] | progress output |
 //! | `documents`, `table` | JSON and tables |
@@ -39,7 +39,6 @@ pub mod deploy_check;
 pub mod doctor;
 mod documents;
 pub mod exit;
-pub mod import;
 pub mod interrupt;
 pub mod jobs;
 pub mod load;
@@ -53,5 +52,6 @@ pub mod smoke;
 pub mod submit;
 mod table;
 pub mod types;
+pub mod verified_import;
 pub mod watch;
 pub mod webhooks;

@@ -6,7 +6,7 @@ use crate::api::{Api, Mode};
 use crate::aws::pool::{self, Credentials, Pool};
 use crate::aws::target::{Target, TargetOptions};
 use crate::confirm::confirm;
-use crate::import::{Created, Import, Plan, Source};
+use crate::verified_import::{Created, Import, Plan, Source};
 use anyhow::{Context, Result, bail, ensure};
 use tempfile::TempDir;
 

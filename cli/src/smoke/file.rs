@@ -1,7 +1,7 @@
 //! The file that the smoke test imports: people, some of them with an age that is not a number.
 
 use crate::cleanup_process;
-use crate::import::Expected;
+use crate::verified_import::Expected;
 use anyhow::Result;
 use serde_json::json;
 use std::collections::BTreeSet;
