@@ -1,7 +1,7 @@
 //! Reads all records of a dataset through the API, page by page.
 
 use crate::api::Api;
-use crate::progress;
+use crate::output::progress;
 use anyhow::{Result, ensure};
 use std::collections::BTreeSet;
 

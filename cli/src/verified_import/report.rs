@@ -2,7 +2,7 @@
 //! the last check that it matches the input file and the report files.
 
 use crate::api::{Api, Output};
-use crate::receipt::{Comparison, Paths, verify};
+use crate::commands::receipt::{Comparison, Paths, verify};
 use anyhow::{Context, Result, bail, ensure};
 use std::fs::{self, File};
 use std::io;

@@ -4,7 +4,7 @@
 use super::plan::{Expected, Plan};
 use super::{report, show, verify};
 use crate::api::{Api, Job, LocalFile};
-use crate::watch::Watch;
+use crate::job::watch::Watch;
 use anyhow::{Result, bail, ensure};
 use indicatif::{DecimalBytes, HumanCount};
 use std::path::{Path, PathBuf};
