@@ -6,14 +6,13 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 
-use crate::connection::{self, LoginOptions, LogoutOptions};
-use crate::exit::{Exit, exit_code};
-use crate::output::printable;
-use crate::submit::{ExportOptions, ImportOptions, RunOptions};
-use crate::{
-    completion, costs, dead_letters, deploy_check, doctor, interrupt, jobs, load, operations, receipt, schedules,
-    smoke, types, webhooks,
+use crate::commands::{
+    ExportOptions, ImportOptions, RunOptions, completion, costs, jobs, receipt, schedules, types, webhooks,
 };
+use crate::connection::{self, LoginOptions, LogoutOptions};
+use crate::operators::{dead_letters, deploy_check, doctor, load, operations, smoke};
+use crate::output::exit::{Exit, exit_code};
+use crate::output::{interrupt, printable};
 
 /// Run jobs on Longshore deployments, and operate them.
 #[derive(Parser)]

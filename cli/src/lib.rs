@@ -3,23 +3,17 @@
 //! | module | content |
 //! | --- | --- |
 //! | [`command`] | the command, whose subcommands are in the other modules |
+//! | [`commands`] | commands for users, such as `import`, `export`, `run`, `jobs`, `schedules` and `types` |
+//! | [`operators`] | commands for operators: `operations`, `dead-letters`, `deploy-check`, `doctor`, `load`, `smoke` |
 //! | [`connection`] | the deployment and the user of a command; `login` and `logout` |
-//! | [`submit`] | `import`, `export` and `run` |
-//! | [`jobs`], [`costs`], [`schedules`], [`webhooks`] | `jobs`, `costs`, `schedules`, `webhooks` |
-//! | [`watch`] | the wait for the end of a job |
-//! | [`operations`], [`dead_letters`] | commands of operators over all tenants |
-//! | [`deploy_check`], [`types`], [`receipt`], [`completion`] | further subcommands |
-//! | [`doctor`], [`smoke`], [`load`] | what is wrong with a deployed stack; one import with every row checked; many jobs |
+//! | [`api`] | a client of Longshore's HTTP API |
 //! | [`aws`] | queries of a deployed stack |
 //! | [`local_stack`] | the local stack of a checkout |
-//! | [`api`] | a client of Longshore's HTTP API |
-//! | [`import`] | an import that verifies every row |
-//! | [`exit`], [`interrupt`] | exit codes, and Ctrl-C |
-//! | [`progress`] | progress output |
-//! | `documents`, `table` | lists, JSON and tables |
-//! | `confirm` | the question before something is created |
-//! | `cleanup_process` | a process that removes test data, whatever ends the command |
-//! | `output` | output macros that ignore a closed output; texts for people |
+//! | [`job`] | the wait for the end of a job |
+//! | `file` | uploads and downloads |
+//! | [`verified_import`] | an import whose every row is verified, for `smoke` and `cargo xtask demo` |
+//! | [`output`] | output, tables, JSON, lists of the API, exit codes, Ctrl-C |
+//! | `values` | values of options |
 
 // First, so that all other modules see its macros.
 #[macro_use]
@@ -27,29 +21,14 @@ pub mod output;
 
 pub mod api;
 pub mod aws;
-mod cleanup_process;
 pub mod command;
-pub mod completion;
-mod confirm;
+pub mod commands;
 pub mod connection;
-pub mod costs;
-pub mod dead_letters;
-pub mod deploy_check;
-pub mod doctor;
-mod documents;
-pub mod exit;
-pub mod import;
-pub mod interrupt;
-pub mod jobs;
-pub mod load;
+mod file;
+pub mod job;
 pub mod local_stack;
-pub mod operations;
-pub mod progress;
-pub mod receipt;
-pub mod schedules;
-pub mod smoke;
-pub mod submit;
-mod table;
-pub mod types;
-pub mod watch;
-pub mod webhooks;
+pub mod operators;
+mod values;
+pub mod verified_import;
+
+pub use output::progress;

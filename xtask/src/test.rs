@@ -11,7 +11,7 @@ use local_cloud::project::Project;
 use local_cloud::stack::NAME;
 use local_cloud::tools::Tools;
 use local_cloud::{cargo, guard, npm, page, state, tools};
-use longshore_cli::deploy_check::{self, AccountReport};
+use longshore_cli::operators::deploy_check::{self, AccountReport};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};

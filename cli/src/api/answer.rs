@@ -10,7 +10,7 @@ use ureq::http::Response;
 
 use super::http::Transient;
 use super::refused::ApiError;
-use crate::exit::{CommandError, Exit};
+use crate::output::exit::{CommandError, Exit};
 
 /// Maximum number of wrong members of a request that an error lists.
 const SHOWN: usize = 10;

@@ -7,7 +7,7 @@ use std::time::SystemTime;
 
 use anyhow::{Context, Result};
 
-use crate::exit::{CommandError, Exit};
+use crate::output::exit::{CommandError, Exit};
 
 /// A local file to upload.
 pub struct LocalFile {

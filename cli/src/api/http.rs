@@ -9,7 +9,7 @@ use ureq::tls::{Certificate, RootCerts, TlsConfig};
 use ureq::{Agent, Proxy};
 use url::{Host, Url};
 
-use crate::exit::{CommandError, Exit};
+use crate::output::exit::{CommandError, Exit};
 
 /// Time in which a connection is made.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);

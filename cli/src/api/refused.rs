@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::http::Transient;
-use crate::exit::CommandError;
+use crate::output::exit::CommandError;
 
 /// A refusal of the API or of the storage, for programs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -36,7 +36,7 @@ pub(crate) fn is_transient(error: &anyhow::Error) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::exit::Exit;
+    use crate::output::exit::Exit;
 
     #[test]
     fn a_refusal_and_a_lost_answer_can_pass() {

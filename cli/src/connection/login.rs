@@ -19,7 +19,7 @@ use super::options::{API_URL, default_profile, variable};
 use super::profiles::{self, Profile, Profiles, StoredTokens};
 use super::session::{TokenResponse, now};
 use crate::api::{Api, agent, check_secure};
-use crate::exit::{CODES, CommandError, Exit};
+use crate::output::exit::{CODES, CommandError, Exit};
 
 /// Time in which the user has to sign in.
 const SIGN_IN_TIMEOUT: Duration = Duration::from_secs(300);

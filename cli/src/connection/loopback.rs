@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 use url::Url;
 
-use crate::exit::{CommandError, Exit};
+use crate::output::exit::{CommandError, Exit};
 
 /// The ports that the template registers at Cognito, which accepts registered ports only, and HTTP only for
 /// `localhost`.
@@ -177,7 +177,7 @@ mod tests {
         let answers = browser.join().expect("the browser has not panicked")?;
         assert!(answers[0].starts_with("HTTP/1.1 404") && answers[1].contains("You are signed in."), "{answers:?}");
         let error = loopback.wait("s", Duration::ZERO).unwrap_err();
-        assert_eq!(crate::exit::exit_code(&error), Exit::NotSignedIn);
+        assert_eq!(crate::output::exit::exit_code(&error), Exit::NotSignedIn);
         Ok(())
     }
 }

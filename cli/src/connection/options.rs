@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 use super::profiles::{self, DEFAULT, Profile, Profiles};
 use super::session::Session;
 use crate::api::{Api, check_secure};
-use crate::exit::{CommandError, Exit};
 use crate::local_stack::LocalStack;
+use crate::output::exit::{CommandError, Exit};
 
 /// Environment variable of the default for `--api-url`.
 pub(super) const API_URL: &str = "LONGSHORE_API_URL";

@@ -12,7 +12,7 @@ use ureq::Agent;
 use super::discovery::{SignIn, TokenKind};
 use super::profiles::{self, Profile, Profiles, StoredTokens};
 use crate::api::{Tokens, Transient};
-use crate::exit::{CommandError, Exit};
+use crate::output::exit::{CommandError, Exit};
 
 /// Seconds before its end in which a token is renewed: longer than a call takes.
 const RENEWAL_SECONDS: u64 = 120;
@@ -190,7 +190,7 @@ mod tests {
             let session = Session::new("p", path.clone(), profile(url, Some(tokens("old", Some(1)))));
             Profiles::set(&path, "p", other)?;
             let error = session.token(&agent).unwrap_err();
-            assert_eq!(crate::exit::exit_code(&error), Exit::NotSignedIn);
+            assert_eq!(crate::output::exit::exit_code(&error), Exit::NotSignedIn);
         }
         Ok(())
     }

@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
-use longshore_cli::smoke::cleanup::{Deployment, Kind, Message, command};
+use longshore_cli::operators::smoke::cleanup::{Deployment, Kind, Message, command};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use serde_json::json;
 

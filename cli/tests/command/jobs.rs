@@ -67,6 +67,23 @@ fn an_outage_of_the_api_is_waited_for_and_json_is_the_document() {
 }
 
 #[test]
+fn a_list_ends_at_its_limit_and_one_without_an_end_is_an_error() {
+    let server = Server::start(|call: &Call| {
+        let member = if call.name == "GET /api/jobs" { "jobs" } else { "webhooks" };
+        let mut page = json!({ "nextCursor": "c" });
+        page[member] = json!([{ "jobId": "j" }, { "jobId": "k" }]);
+        (200, page)
+    });
+    let (code, stdout, stderr) = run(&server, &["jobs", "list", "--limit", "3", "--json"]);
+    assert_eq!(code, Some(0), "{stderr}");
+    let listed = json!({ "jobs": [{ "jobId": "j" }, { "jobId": "k" }, { "jobId": "j" }] });
+    assert_eq!(serde_json::from_str::<Value>(&stdout).unwrap(), listed);
+    let (code, stdout, stderr) = run(&server, &["webhooks", "list"]);
+    assert_eq!((code, stdout.as_str()), (Some(1), ""), "{stderr}");
+    assert!(stderr.contains("listing the webhooks: stopped after 1000 pages, and more follow"), "{stderr}");
+}
+
+#[test]
 fn an_interruption_says_how_to_go_on() {
     let server = Server::start(|_: &Call| (200, job("running", 0)));
     let folder = tempfile::tempdir().unwrap();

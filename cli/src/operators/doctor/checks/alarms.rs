@@ -1,0 +1,166 @@
+//! Raised alarms, the logs that explain them, and their receivers.
+
+use deployment::finding::Finding;
+
+use super::code::Code;
+use super::consumers::{consumer_of, errors_of, function_name};
+use crate::operators::doctor::facts::{Alarm, Facts};
+
+/// Milliseconds from the creation of a stack until the alarm of a silent sweeper has data.
+const FIRST_DATA_MS: i64 = 900_000;
+
+/// Runs the checks.
+pub(super) fn check(facts: &Facts) -> Vec<Finding> {
+    let raised = facts.alarms.iter().filter(|alarm| alarm.state == "ALARM");
+    let mut found: Vec<_> = raised.map(|alarm| describe(facts, alarm)).collect();
+    found.extend(receiver(facts));
+    found
+}
+
+/// Describes an alarm that is raised.
+fn describe(facts: &Facts, alarm: &Alarm) -> Finding {
+    if has_no_data(facts, alarm) {
+        let problem = "it has no data yet, because the stack is younger than 15 minutes";
+        return Finding::warning(&alarm.id, problem, "run this command again later").with_code(&alarm.id);
+    }
+    let since = alarm.since.map_or_else(String::new, |since| format!(" for {}", facts.since(since)));
+    let problem = format!("the alarm is raised{since}: {}", alarm.reason);
+    let fix = match alarm.id.strip_suffix("DeadLettersAlarm") {
+        Some("Webhook") => errors_of(facts, "Deliver"),
+        Some(_) => "longshore dead-letters list".to_owned(),
+        None => command(facts, log_of(&alarm.id)),
+    };
+    let finding = Finding::error(&alarm.id, problem, fix).with_code(&alarm.id);
+    finding.with_consequence("the section says what it means, and when it is over")
+}
+
+/// Returns true for the alarm that is raised without data, while the stack is new.
+fn has_no_data(facts: &Facts, alarm: &Alarm) -> bool {
+    let is_new = |created| facts.now.millis_since(created) < FIRST_DATA_MS;
+    alarm.id == "SweepSilentAlarm" && facts.stack.created_at.is_some_and(is_new)
+}
+
+/// The log that explains an alarm. Functions are named by their ids in the template.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Log<'a> {
+    /// Calls of the API that failed.
+    Api,
+    /// Errors of a function.
+    Errors(&'a str),
+    /// Warnings of a function.
+    Warnings(&'a str),
+}
+
+fn log_of(alarm: &str) -> Log<'_> {
+    if let Some(function) = alarm.strip_suffix("AgeAlarm").and_then(consumer_of) {
+        return Log::Errors(function);
+    }
+    match alarm {
+        "ApiErrorsAlarm" => Log::Api,
+        "CircuitBreakerAlarm" => Log::Warnings("CallHandler"),
+        "OldestWaitingJobAlarm" => Log::Errors("CreateJob"),
+        "LostChunksAlarm" => Log::Errors("ProcessItem"),
+        "ServerErrorsAlarm" => Log::Errors("JobsApi"),
+        "SweepSilentAlarm" | "SweepFailuresAlarm" => Log::Errors("Sweep"),
+        _ => alarm.strip_suffix("ErrorsAlarm").map_or(Log::Api, Log::Errors),
+    }
+}
+
+/// Returns the command that shows a log.
+fn command(facts: &Facts, log: Log<'_>) -> String {
+    let stack = &facts.stack;
+    match log {
+        Log::Api => stack.log(&format!("/aws/vendedlogs/{}-api", stack.name), r#"{ $.status = "5*" }"#),
+        Log::Errors(function) => errors_of(facts, function),
+        Log::Warnings(function) => {
+            stack.log(&format!("/aws/lambda/{}", function_name(facts, function)), r#"{ $.level = "WARN" }"#)
+        }
+    }
+}
+
+/// Finds alarms that notify nobody.
+fn receiver(facts: &Facts) -> Option<Finding> {
+    let parameters = &facts.stack.parameters;
+    let is_unset = parameters.get("AlarmTopicArn").is_some_and(String::is_empty) && !facts.stack.is_local();
+    is_unset.then(|| {
+        let fix = "set AlarmTopicArn in samconfig.toml to the ARN of an SNS topic, and run: sam deploy";
+        let finding = Finding::warning("AlarmTopicArn", "it is empty", fix).with_code(Code::NoAlarmTopic);
+        finding.with_consequence("alarms change their state, but notify nobody")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use deployment::finding::Severity;
+    use deployment::roles::FUNCTION;
+    use longshore_domain::timestamp::Timestamp;
+
+    use super::super::tests::{codes, healthy, template};
+    use super::*;
+
+    fn alarm(id: &str, state: &str) -> Alarm {
+        Alarm {
+            id: id.to_owned(),
+            state: state.to_owned(),
+            reason: "Threshold Crossed".to_owned(),
+            since: Some(Timestamp(0)),
+        }
+    }
+
+    #[test]
+    fn a_raised_alarm_is_found_and_names_the_log() {
+        let check = |id, state| check(&Facts { alarms: vec![alarm(id, state)], ..healthy() });
+        assert!(check("SweepErrorsAlarm", "OK").is_empty());
+        assert!(check("SweepErrorsAlarm", "INSUFFICIENT_DATA").is_empty());
+        let errors = r#"'?"Task timed out" ?"Runtime exited" ?panicked ?ERROR'"#;
+        for (id, command, pattern) in [
+            ("SweepErrorsAlarm", "logs tail /aws/lambda/longshore-sweep", errors),
+            ("ChunkQueueAgeAlarm", "logs tail /aws/lambda/longshore-process-item", errors),
+            ("OldestWaitingJobAlarm", "logs tail /aws/lambda/longshore-create-job", errors),
+            ("CircuitBreakerAlarm", "logs tail /aws/lambda/longshore-call-handler", r#"'{ $.level = "WARN" }'"#),
+            ("ApiErrorsAlarm", "logs tail /aws/vendedlogs/longshore-api", r#"'{ $.status = "5*" }'"#),
+            ("ChunkDeadLettersAlarm", "longshore dead-letters list", ""),
+        ] {
+            let found = check(id, "ALARM");
+            assert_eq!(codes(&found), [id]);
+            assert!(found[0].fix.contains(command) && found[0].fix.ends_with(pattern), "{}", found[0]);
+        }
+    }
+
+    #[test]
+    fn the_log_of_every_alarm_exists() {
+        let template = template();
+        let alarms: Vec<_> = template.of_type("AWS::CloudWatch::Alarm").map(|(id, _)| id).collect();
+        let functions: Vec<_> = template.of_type(FUNCTION).map(|(id, _)| id).collect();
+        assert!(alarms.len() > 20, "{alarms:?}");
+        for alarm in alarms.into_iter().filter(|id| !id.ends_with("DeadLettersAlarm")) {
+            match log_of(alarm) {
+                Log::Api => assert_eq!(alarm, "ApiErrorsAlarm"),
+                Log::Errors(function) | Log::Warnings(function) => {
+                    assert!(functions.contains(&function), "{alarm}: {function}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_silent_sweeper_is_a_warning_in_a_new_stack() {
+        for (age, severity) in [(FIRST_DATA_MS - 1, Severity::Warning), (FIRST_DATA_MS, Severity::Error)] {
+            let mut facts = healthy();
+            facts.alarms = vec![alarm("SweepSilentAlarm", "ALARM")];
+            facts.stack.created_at = Some(Timestamp(0));
+            facts.now = Timestamp(age);
+            let found = check(&facts);
+            assert_eq!((codes(&found).as_slice(), found[0].severity), (["SweepSilentAlarm"].as_slice(), severity));
+        }
+    }
+
+    #[test]
+    fn alarms_must_notify_somebody_unless_the_stack_is_local() {
+        let mut facts = healthy();
+        facts.stack.parameters.insert("AlarmTopicArn".to_owned(), String::new());
+        assert_eq!(codes(&check(&facts)), ["no_alarm_topic"]);
+        facts.stack.parameters.insert("Environment".to_owned(), "local".to_owned());
+        assert!(check(&facts).is_empty());
+    }
+}

@@ -1,0 +1,114 @@
+//! Alarms, ages of messages, throttled requests, schedules.
+
+use std::collections::BTreeMap;
+
+use anyhow::Result;
+use longshore_domain::timestamp::Timestamp;
+use longshore_signed_json::{CLOUDWATCH, EVENT_BRIDGE, Metric};
+use serde_json::{Value, json};
+
+use super::observer::Observer;
+use crate::aws::session::Session;
+use crate::operators::doctor::facts::{Alarm, Schedule};
+
+/// Maximum number of alarms of one call.
+/// <https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_DescribeAlarms.html>
+const ALARMS: usize = 100;
+
+/// Seconds in which throttled requests are counted. DynamoDB sends their number each minute, up to two minutes late.
+const THROTTLE_SECONDS: i64 = 180;
+
+/// Metrics of DynamoDB with the number of throttled requests.
+/// <https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/metrics-dimensions.html>
+const THROTTLES: [&str; 2] = ["ReadThrottleEvents", "WriteThrottleEvents"];
+
+impl Observer<'_> {
+    /// Reads the alarms of the stack.
+    pub(super) fn alarms(&mut self) -> Vec<Alarm> {
+        let (session, inventory) = (self.session, self.inventory);
+        let ids: BTreeMap<&str, &str> = inventory
+            .of_kind("AWS::CloudWatch::Alarm")
+            .map(|resource| (resource.name.as_str(), resource.id.as_str()))
+            .collect();
+        let names: Vec<&str> = ids.keys().copied().collect();
+        let mut alarms = Vec::new();
+        for names in names.chunks(ALARMS) {
+            let Some(found) = self.wait("alarms", describe_alarms(session, names)) else { break };
+            alarms.extend(found.iter().filter_map(|alarm| read_alarm(alarm, &ids)));
+        }
+        alarms
+    }
+
+    /// Reads the age of the oldest message of each of these queues, in seconds.
+    pub(super) fn ages(&mut self, queues: &[&str]) -> BTreeMap<String, u64> {
+        let (session, now) = (self.session, self.now.seconds());
+        let ages = async { Ok(session.json().queue_ages(queues, now).await?) };
+        self.wait("the age of the oldest messages", ages).unwrap_or_default()
+    }
+
+    /// Reads how many requests of each of these tables were throttled in the last minutes.
+    pub(super) fn throttled(&mut self, tables: &[&str]) -> Option<BTreeMap<String, u64>> {
+        let (session, now) = (self.session, self.now.seconds());
+        let metric = |name| Metric {
+            namespace: "AWS/DynamoDB",
+            name,
+            dimension: "TableName",
+            statistic: "Sum",
+            since: now - THROTTLE_SECONDS,
+            until: now,
+        };
+        self.wait("throttled requests of the tables", async {
+            let mut throttled = BTreeMap::new();
+            for name in THROTTLES {
+                for (table, values) in session.json().metric_values(&metric(name), tables).await? {
+                    *throttled.entry(table).or_default() += values.iter().sum::<f64>() as u64;
+                }
+            }
+            anyhow::Ok(throttled)
+        })
+    }
+
+    /// Reads the schedules of the stack's functions.
+    pub(super) fn schedules(&mut self) -> Option<Vec<Schedule>> {
+        let (session, inventory) = (self.session, self.inventory);
+        let names: Vec<&str> = inventory.of_kind("AWS::Events::Rule").map(|rule| rule.name.as_str()).collect();
+        self.wait("the sweeper's schedule", async {
+            let mut schedules = Vec::new();
+            for name in names {
+                let rule = session.read_json(&EVENT_BRIDGE, "DescribeRule", &json!({ "Name": name })).await?;
+                let state = rule["State"].as_str().unwrap_or_default().to_owned();
+                schedules.push(Schedule { name: name.to_owned(), state });
+            }
+            anyhow::Ok(schedules)
+        })
+    }
+}
+
+async fn describe_alarms(session: &Session, names: &[&str]) -> Result<Vec<Value>> {
+    let request = json!({ "AlarmNames": names, "MaxRecords": ALARMS });
+    let answer = session.read_json(&CLOUDWATCH, "DescribeAlarms", &request).await?;
+    Ok(answer["MetricAlarms"].as_array().cloned().unwrap_or_default())
+}
+
+fn read_alarm(alarm: &Value, ids: &BTreeMap<&str, &str>) -> Option<Alarm> {
+    let text = |name: &str| alarm[name].as_str().unwrap_or_default().to_owned();
+    let id = ids.get(alarm["AlarmName"].as_str()?)?;
+    let since = alarm["StateUpdatedTimestamp"].as_f64().map(|seconds| Timestamp((seconds * 1_000.0) as i64));
+    Some(Alarm { id: (*id).to_owned(), state: text("StateValue"), reason: text("StateReason"), since })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_alarm_has_the_id_of_the_template() {
+        let ids = BTreeMap::from([("longshore-SweepErrorsAlarm-X1", "SweepErrorsAlarm")]);
+        let alarm = json!({ "AlarmName": "longshore-SweepErrorsAlarm-X1", "StateValue": "ALARM", "StateReason": "r",
+            "StateUpdatedTimestamp": 1_700_000_000.5 });
+        let read = read_alarm(&alarm, &ids).unwrap();
+        assert_eq!((read.id.as_str(), read.state.as_str()), ("SweepErrorsAlarm", "ALARM"));
+        assert_eq!(read.since, Some(Timestamp(1_700_000_000_500)));
+        assert!(read_alarm(&json!({ "AlarmName": "of another stack" }), &ids).is_none());
+    }
+}
