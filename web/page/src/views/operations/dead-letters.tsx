@@ -6,25 +6,22 @@ import { type Action, ActionDialog, DeadLetterTable } from "../../components/dea
 import { ErrorNotice } from "../../components/errors";
 import { ChoiceFilter, FilterGroup, TextFilter, useFilters } from "../../components/filters";
 import { Listing } from "../../components/listing";
-import { useList } from "../../load";
+import { useWatchedList } from "../../load";
 import { deadLettersOptions, queryOf } from "../../operations/filters";
 import { role } from "../../session";
 import { text } from "../../text";
 
-/** Interval between reads, in milliseconds. */
-const REFRESH_MS = 30_000;
-
 export function DeadLettersPart() {
   const t = text.operations;
   const filters = useFilters();
-  const list = useList(
+  const list = useWatchedList(
     async (cursor, signal) => {
       const options = deadLettersOptions(filters);
       const { deadLetters, nextCursor } = await api.listDeadLetters({ ...options, cursor, signal });
       return { items: deadLetters, nextCursor };
     },
     [queryOf(filters).toString()],
-    { id: ({ letterId }) => letterId, isLive: () => true, isOpen: true, everyMs: REFRESH_MS },
+    ({ letterId }) => letterId,
   );
   const heading = useRef<HTMLHeadingElement>(null);
   const { act, error, done, busy } = useActions(() => {

@@ -8,24 +8,21 @@ import { Listing } from "../../components/listing";
 import { type AskedPause, PauseForm } from "../../components/pause-form";
 import { ReasonDialog } from "../../components/reason-dialog";
 import { CardTable, type Column } from "../../components/tables";
-import { useList } from "../../load";
+import { useWatchedList } from "../../load";
 import { linkTo } from "../../operations/filters";
 import { role } from "../../session";
 import { moment, text } from "../../text";
 
-/** Interval between reads, in milliseconds. */
-const REFRESH_MS = 30_000;
-
 export function PausesPart() {
   const t = text.operations.pauses;
   const heading = useRef<HTMLHeadingElement>(null);
-  const list = useList(
+  const list = useWatchedList(
     async (_, signal) => {
       const { pauses } = await api.listPauses({ signal });
       return { items: pauses, nextCursor: null };
     },
     [],
-    { id: ({ pauseId }) => pauseId, isLive: () => true, isOpen: true, everyMs: REFRESH_MS },
+    ({ pauseId }) => pauseId,
   );
   const [toEnd, setToEnd] = useState<Pause | null>(null);
   const [error, setError] = useState<unknown>(null);
