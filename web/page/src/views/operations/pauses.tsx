@@ -2,13 +2,14 @@
 
 import type { Pause } from "longshore-client";
 import { useRef, useState } from "preact/hooks";
-import { api, guarded } from "../../api";
+import { api } from "../../api";
 import { ErrorNotice } from "../../components/errors";
 import { Listing } from "../../components/listing";
 import { type AskedPause, PauseForm } from "../../components/pause-form";
 import { ReasonDialog } from "../../components/reason-dialog";
 import { CardTable, type Column } from "../../components/tables";
 import { useWatchedList } from "../../load";
+import { useAction } from "../../operations/action";
 import { linkTo } from "../../operations/filters";
 import { role } from "../../session";
 import { moment, text } from "../../text";
@@ -25,16 +26,7 @@ export function PausesPart() {
     ({ pauseId }) => pauseId,
   );
   const [toEnd, setToEnd] = useState<Pause | null>(null);
-  const [error, setError] = useState<unknown>(null);
-  const [done, setDone] = useState("");
-  const act = async (call: () => Promise<string>) => {
-    setError(null);
-    setDone("");
-    await guarded(call).then(setDone, setError);
-    list.refresh();
-    // The focused button may disappear with its row.
-    heading.current?.focus();
-  };
+  const { act, error, result } = useAction<string>(list, heading);
   return (
     <>
       <h2 ref={heading} tabIndex={-1}>
@@ -42,7 +34,7 @@ export function PausesPart() {
       </h2>
       <p class="quiet">{t.lead}</p>
       <ErrorNotice error={error} />
-      <div role="status">{done && <p class="notice good">{done}</p>}</div>
+      <div role="status">{result && <p class="notice good">{result}</p>}</div>
       <Listing list={list} none={t.none}>
         <PauseTable pauses={list.items ?? []} onEnd={setToEnd} />
       </Listing>
