@@ -2,7 +2,6 @@
 
 import { useRef, useState } from "preact/hooks";
 import { api } from "../../api";
-import { type Action, ActionDialog, DeadLetterTable } from "../../components/dead-letter-table";
 import { ErrorNotice } from "../../components/errors";
 import { ChoiceFilter, FilterGroup, TextFilter, useFilters } from "../../components/filters";
 import { Listing } from "../../components/listing";
@@ -11,6 +10,7 @@ import { useAction } from "../../operations/action";
 import { deadLettersOptions, queryOf } from "../../operations/filters";
 import { role } from "../../session";
 import { text } from "../../text";
+import { type Action, ActionDialog, DeadLetterTable } from "./parts/dead-letter-table";
 
 export function DeadLettersPart() {
   const t = text.operations;

@@ -5,8 +5,6 @@ import { useRef, useState } from "preact/hooks";
 import { api, guarded } from "../../api";
 import { ChoiceFilter, FilterGroup, TextFilter, useFilters } from "../../components/filters";
 import { Listing } from "../../components/listing";
-import { ReasonDialog } from "../../components/reason-dialog";
-import { RetryResult } from "../../components/retry-result";
 import { CardTable, type Column } from "../../components/tables";
 import { useList } from "../../load";
 import { useAction } from "../../operations/action";
@@ -14,6 +12,8 @@ import { failuresOptions, queryOf } from "../../operations/filters";
 import { addUp, type Failures, type GroupRetry, retryGroup } from "../../operations/groups";
 import { role } from "../../session";
 import { moment, number, text } from "../../text";
+import { ReasonDialog } from "./parts/reason-dialog";
+import { RetryResult } from "./parts/retry-result";
 
 export function FailuresPart() {
   const t = text.operations;
@@ -30,10 +30,10 @@ export function FailuresPart() {
   );
   const failures = addUp(list.items ?? []);
   const { act, isBusy, result } = useAction<GroupRetry>(list, heading);
-  const [asked, setAsked] = useState<AskedRetry | null>(null);
+  const [pending, setPending] = useState<PendingRetry | null>(null);
   const answer = (reason: string | null) => {
-    setAsked(null);
-    if (asked && reason !== null) void act(() => retry(asked, reason));
+    setPending(null);
+    if (pending && reason !== null) void act(() => retry(pending, reason));
   };
   return (
     <>
@@ -52,23 +52,23 @@ export function FailuresPart() {
         <GroupTable
           groups={failures.groups}
           isBusy={isBusy}
-          onRetry={(group) => setAsked({ group, asOf: failures.asOf })}
+          onRetry={(group) => setPending({ group, asOf: failures.asOf })}
         />
         <Coverage failures={failures} />
       </Listing>
-      {asked && <ConfirmRetry group={asked.group} onAnswer={answer} />}
+      {pending && <ConfirmRetry group={pending.group} onAnswer={answer} />}
     </>
   );
 }
 
 /** A group as it was when its dialog opened: the list can be read again below it. */
-interface AskedRetry {
+interface PendingRetry {
   group: FailureGroup;
   asOf: string | undefined;
 }
 
 /** Retries a group. Each call is guarded by itself: a renewed token repeats none of the calls before it. */
-function retry({ group, asOf }: AskedRetry, reason: string): Promise<GroupRetry> {
+function retry({ group, asOf }: PendingRetry, reason: string): Promise<GroupRetry> {
   return retryGroup(group, asOf, reason, (request) => guarded(() => api.retryFailures(request)));
 }
 

@@ -5,14 +5,14 @@ import { useRef, useState } from "preact/hooks";
 import { api } from "../../api";
 import { ErrorNotice } from "../../components/errors";
 import { Listing } from "../../components/listing";
-import { type AskedPause, PauseForm } from "../../components/pause-form";
-import { ReasonDialog } from "../../components/reason-dialog";
 import { CardTable, type Column } from "../../components/tables";
 import { useWatchedList } from "../../load";
 import { useAction } from "../../operations/action";
 import { linkTo } from "../../operations/filters";
 import { role } from "../../session";
 import { moment, text } from "../../text";
+import { type PauseDraft, PauseForm } from "./parts/pause-form";
+import { ReasonDialog } from "./parts/reason-dialog";
 
 export function PausesPart() {
   const t = text.operations.pauses;
@@ -38,7 +38,7 @@ export function PausesPart() {
       <Listing list={list} none={t.none}>
         <PauseTable pauses={list.items ?? []} onEnd={setToEnd} />
       </Listing>
-      {role.value === "operator" && <PauseForm onPause={(asked) => void act(() => pause(asked))} />}
+      {role.value === "operator" && <PauseForm onPause={(draft) => void act(() => pause(draft))} />}
       {toEnd && (
         <ReasonDialog
           title={t.endTitle(scopeOf(toEnd))}
@@ -56,7 +56,7 @@ export function PausesPart() {
 }
 
 /** Pauses, and returns a sentence about the pause that is in force. */
-async function pause({ kind, name, until, reason }: AskedPause): Promise<string> {
+async function pause({ kind, name, until, reason }: PauseDraft): Promise<string> {
   const made = await api.pause({ [kind]: name, until, reason });
   const t = text.operations.pauses;
   // An earlier pause stays as it is, also with another end.
