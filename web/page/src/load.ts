@@ -65,12 +65,11 @@ export interface LiveItems<T> {
  */
 const REFRESH_MS = 5000;
 
+/** Reads the page at a cursor, or the first page without one. */
+type ReadPage<T> = (cursor: string | undefined, signal: AbortSignal) => Promise<Page<T>>;
+
 /** Reads the first page when the view appears, and further pages on request. */
-export function useList<T>(
-  page: (cursor: string | undefined, signal: AbortSignal) => Promise<Page<T>>,
-  deps: readonly unknown[],
-  live?: LiveItems<T>,
-): List<T> {
+export function useList<T>(page: ReadPage<T>, deps: readonly unknown[], live?: LiveItems<T>): List<T> {
   const [read, setRead] = useState<Page<T> | null>(null);
   const [error, setError] = useState<unknown>(null);
   const [loading, setLoading] = useState(false);
@@ -121,6 +120,21 @@ export function useList<T>(
     refresh: () => add(),
     readAt,
   };
+}
+
+/**
+ * Reads a list whose items come and change at any time: also refreshes its first page as long as the view is open,
+ * even while the list is empty.
+ *
+ * @param everyMs The refresh interval, in milliseconds.
+ */
+export function useWatchedList<T>(
+  page: ReadPage<T>,
+  deps: readonly unknown[],
+  id: (item: T) => string,
+  everyMs = 30_000,
+): List<T> {
+  return useList(page, deps, { id, isLive: () => true, isOpen: true, everyMs });
 }
 
 function appended<T>(read: Page<T>, next: Page<T>): Page<T> {

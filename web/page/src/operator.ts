@@ -13,14 +13,14 @@ export interface OperatorRule {
 }
 
 /** What a user may do for all tenants: everything, only read, or nothing. */
-export type Role = "operator" | "reader" | null;
+export type Role = "operator" | "read-only" | null;
 
 /** Returns the role of a token's user. */
 export function roleOf(token: string | undefined, rule: OperatorRule | undefined): Role {
   if (!token || !rule) return null;
   const words = wordsOf(claimsOf(token)[rule.claim]);
   if (words.includes(rule.group)) return "operator";
-  return rule.readOnlyGroup !== null && words.includes(rule.readOnlyGroup) ? "reader" : null;
+  return rule.readOnlyGroup !== null && words.includes(rule.readOnlyGroup) ? "read-only" : null;
 }
 
 /** Returns the claims of a token; none if it cannot be read. */

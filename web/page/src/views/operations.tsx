@@ -39,7 +39,7 @@ export function OperationsView({ part }: { part: OperationsPart }) {
           </a>
         ))}
       </nav>
-      {role.value === "reader" && <p class="notice">{t.readOnly}</p>}
+      {role.value === "read-only" && <p class="notice">{t.readOnly}</p>}
       <Part key={part} />
     </>
   );

@@ -1,7 +1,6 @@
 /** One registered job type: the form that runs it, and what operators see. */
 
 import { ProblemError } from "longshore-client";
-import { useEffect } from "preact/hooks";
 import { api } from "../api";
 import { ErrorNotice } from "../components/errors";
 import { RunForm } from "../components/run-form";
@@ -9,6 +8,7 @@ import { TypeDetails } from "../components/type-details";
 import { TypeStatus } from "../components/type-status";
 import { isForOperators } from "../job-types";
 import { useLoad } from "../load";
+import { usePolling } from "../polling";
 import { text } from "../text";
 import { NotFound } from "./not-found";
 
@@ -19,11 +19,7 @@ export function TypeView({ name }: { name: string }) {
   const t = text.types;
   const { value: type, error, reload } = useLoad((signal) => api.getJobType(name, { signal }), [name]);
   const isPending = type?.candidate?.status === "pending";
-  useEffect(() => {
-    if (!isPending) return;
-    const timer = setInterval(() => !document.hidden && reload(), REFRESH_MS);
-    return () => clearInterval(timer);
-  }, [isPending]);
+  usePolling(async () => reload(), isPending ? REFRESH_MS : null, [name]);
   if (error instanceof ProblemError && error.status === 404) return <NotFound />;
   if (!type)
     return error ? <ErrorNotice error={error} retry={reload} /> : <p class="quiet">{text.loading}</p>;

@@ -1,7 +1,7 @@
 /** One webhook: its check, its form, its secret, its deliveries, and its deletion. */
 
 import { ProblemError, type VersionedWebhook } from "longshore-client";
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { announce } from "../accessibility";
 import { api, guarded } from "../api";
 import { Confirm } from "../components/confirm";
@@ -12,6 +12,7 @@ import { WebhookForm } from "../components/webhook-form";
 import { WebhookSecret } from "../components/webhook-secret";
 import { WebhookStatus } from "../components/webhook-status";
 import { useLoad } from "../load";
+import { usePolling } from "../polling";
 import { moment, text } from "../text";
 import { NotFound } from "./not-found";
 
@@ -23,11 +24,7 @@ export function WebhookView({ webhookId }: { webhookId: string }) {
   const load = useLoad((signal) => api.getWebhook(webhookId, { signal }), [webhookId]);
   const { value: webhook, error, reload } = load;
   const isChecked = Boolean(webhook?.check) && !webhook?.check?.result;
-  useEffect(() => {
-    if (!isChecked) return;
-    const timer = setInterval(() => !document.hidden && reload(), REFRESH_MS);
-    return () => clearInterval(timer);
-  }, [isChecked]);
+  usePolling(async () => reload(), isChecked ? REFRESH_MS : null, [webhookId]);
   if (error instanceof ProblemError && error.status === 404) return <NotFound />;
   if (!webhook)
     return error ? <ErrorNotice error={error} retry={reload} /> : <p class="quiet">{text.loading}</p>;

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, type Page, type Request, test } from "@playwright/test";
-import { complete, fresh, largePeople, open, people, pick, pickSchema, start } from "./support";
+import { complete, fresh, largePeople, open, people, pick, pickSchema, start, startButton } from "./support";
 
 /** Holds the PUT requests of files from this size on, until the returned function is called. */
 async function holdUploads(page: Page, fromBytes = 0): Promise<() => void> {
@@ -48,7 +48,6 @@ function problem(kind: string, status: number, title: string) {
 }
 
 const keyField = (page: Page) => page.locator("select[aria-describedby=key-hint]");
-const startButton = (page: Page) => page.getByRole("button", { name: /^Start/ });
 
 /** Drops a file. Returns true if the page has prevented the browser from opening it. */
 async function drop(page: Page, on: string, name: string, content: string): Promise<boolean> {

@@ -99,9 +99,12 @@ export async function pickSchema(page: Page, schema = SCHEMA): Promise<void> {
   await expect(page.getByRole("region", { name: "Columns of the file by field" })).toBeVisible();
 }
 
+/** The button that starts the import. */
+export const startButton = (page: Page) => page.getByRole("button", { name: /^Start/ });
+
 /** Starts the import, waits for the job's view, and returns its path. */
 export async function start(page: Page): Promise<string> {
-  await page.getByRole("button", { name: /^Start/ }).click();
+  await startButton(page).click();
   await page.waitForURL(/\/jobs\/[0-9a-f-]{36}$/);
   await expect(page.getByRole("progressbar", { name: "Progress" })).toBeVisible();
   return new URL(page.url()).pathname;

@@ -24,8 +24,8 @@ const token = (claims: unknown) =>
 test.each([
   [{ "cognito:groups": ["operators"] }, "operator"],
   [{ "cognito:groups": ["auditors", "operators"] }, "operator"],
-  [{ "cognito:groups": ["auditors"] }, "reader"],
-  [{ "cognito:groups": "a auditors" }, "reader"],
+  [{ "cognito:groups": ["auditors"] }, "read-only"],
+  [{ "cognito:groups": "a auditors" }, "read-only"],
   [{ "cognito:groups": ["operators2"] }, null],
   [{ "cognito:groups": 7 }, null],
   [{ scope: "operators" }, null],

@@ -1,37 +1,31 @@
 /** The open dead letters of all tenants, with their replay and discard. */
 
 import { useRef, useState } from "preact/hooks";
-import { api, guarded } from "../../api";
-import { type Action, ActionDialog, DeadLetterTable } from "../../components/dead-letter-table";
+import { api } from "../../api";
 import { ErrorNotice } from "../../components/errors";
 import { ChoiceFilter, FilterGroup, TextFilter, useFilters } from "../../components/filters";
 import { Listing } from "../../components/listing";
-import { useList } from "../../load";
+import { useWatchedList } from "../../load";
+import { useAction } from "../../operations/action";
 import { deadLettersOptions, queryOf } from "../../operations/filters";
 import { role } from "../../session";
 import { text } from "../../text";
-
-/** Interval between reads, in milliseconds. */
-const REFRESH_MS = 30_000;
+import { type Action, ActionDialog, DeadLetterTable } from "./parts/dead-letter-table";
 
 export function DeadLettersPart() {
   const t = text.operations;
   const filters = useFilters();
-  const list = useList(
+  const list = useWatchedList(
     async (cursor, signal) => {
       const options = deadLettersOptions(filters);
       const { deadLetters, nextCursor } = await api.listDeadLetters({ ...options, cursor, signal });
       return { items: deadLetters, nextCursor };
     },
     [queryOf(filters).toString()],
-    { id: ({ letterId }) => letterId, isLive: () => true, isOpen: true, everyMs: REFRESH_MS },
+    ({ letterId }) => letterId,
   );
   const heading = useRef<HTMLHeadingElement>(null);
-  const { act, error, done, busy } = useActions(() => {
-    list.refresh();
-    // The focused button may disappear with its row.
-    heading.current?.focus();
-  });
+  const { act, isBusy, error, result } = useAction<string>(list, heading);
   const [asked, setAsked] = useState<Action | null>(null);
   const deadLetters = list.items ?? [];
   const { jobId } = filters;
@@ -46,12 +40,12 @@ export function DeadLettersPart() {
         <TextFilter name="jobId" label={t.filters.jobId} any={t.filters.anyJob} maxLength={36} />
       </FilterGroup>
       <ErrorNotice error={error} />
-      <div role="status">{done && <p class="notice good">{done}</p>}</div>
+      <div role="status">{result && <p class="notice good">{result}</p>}</div>
       <Listing list={list} none={t.deadLetters.none}>
-        <DeadLetterTable deadLetters={deadLetters} isBusy={busy} onAction={setAsked} />
+        <DeadLetterTable deadLetters={deadLetters} isBusy={isBusy} onAction={setAsked} />
         {jobId && role.value === "operator" && (
           <div class="actions">
-            <button type="button" disabled={busy} onClick={() => setAsked({ kind: "replay-all", jobId })}>
+            <button type="button" disabled={isBusy} onClick={() => setAsked({ kind: "replay-all", jobId })}>
               {t.deadLetters.replayAll}
             </button>
           </div>
@@ -62,32 +56,12 @@ export function DeadLettersPart() {
           action={asked}
           onAnswer={(reason) => {
             setAsked(null);
-            if (reason !== null) void act(asked, reason);
+            if (reason !== null) void act(() => perform(asked, reason));
           }}
         />
       )}
     </>
   );
-}
-
-/** Performs an action, and calls `onEnd` after it, whatever came of it. */
-function useActions(onEnd: () => void) {
-  const [error, setError] = useState<unknown>(null);
-  const [done, setDone] = useState("");
-  const [busy, setBusy] = useState(false);
-  const act = async (action: Action, reason: string) => {
-    setBusy(true);
-    setError(null);
-    setDone("");
-    try {
-      setDone(await guarded(() => perform(action, reason)));
-    } catch (error) {
-      setError(error);
-    }
-    setBusy(false);
-    onEnd();
-  };
-  return { act, error, done, busy };
 }
 
 /** Performs an action, and returns a sentence about its effect. */

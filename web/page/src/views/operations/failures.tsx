@@ -1,18 +1,19 @@
 /** The failed items of all tenants by job type and code, and the retry of exactly one group. */
 
-import type { FailureGroup, RetriesRequest } from "longshore-client";
+import type { FailureGroup } from "longshore-client";
 import { useRef, useState } from "preact/hooks";
 import { api, guarded } from "../../api";
 import { ChoiceFilter, FilterGroup, TextFilter, useFilters } from "../../components/filters";
 import { Listing } from "../../components/listing";
-import { ReasonDialog } from "../../components/reason-dialog";
-import { RetryResult } from "../../components/retry-result";
 import { CardTable, type Column } from "../../components/tables";
 import { useList } from "../../load";
+import { useAction } from "../../operations/action";
 import { failuresOptions, queryOf } from "../../operations/filters";
 import { addUp, type Failures, type GroupRetry, retryGroup } from "../../operations/groups";
 import { role } from "../../session";
 import { moment, number, text } from "../../text";
+import { ReasonDialog } from "./parts/reason-dialog";
+import { RetryResult } from "./parts/retry-result";
 
 export function FailuresPart() {
   const t = text.operations;
@@ -28,11 +29,12 @@ export function FailuresPart() {
     [queryOf(filters).toString()],
   );
   const failures = addUp(list.items ?? []);
-  const { ask, asked, answer, busy, result } = useRetry(() => {
-    list.refresh();
-    // The focused button may disappear with its row.
-    heading.current?.focus();
-  });
+  const { act, isBusy, result } = useAction<GroupRetry>(list, heading);
+  const [pending, setPending] = useState<PendingRetry | null>(null);
+  const answer = (reason: string | null) => {
+    setPending(null);
+    if (pending && reason !== null) void act(() => retry(pending, reason));
+  };
   return (
     <>
       <h2 ref={heading} tabIndex={-1}>
@@ -45,42 +47,29 @@ export function FailuresPart() {
         <TextFilter name="tenant" label={t.tenant} any={t.filters.anyTenant} maxLength={128} />
         <ChoiceFilter name="age" label={t.filters.accepted} choices={t.filters.ages} />
       </FilterGroup>
-      <RetryResult result={result} isBusy={busy} />
+      <RetryResult result={result} isBusy={isBusy} />
       <Listing list={list} isEmpty={failures.groups.length === 0} none={t.failures.none}>
         <GroupTable
           groups={failures.groups}
-          isBusy={busy}
-          onRetry={(group) => ask({ group, asOf: failures.asOf })}
+          isBusy={isBusy}
+          onRetry={(group) => setPending({ group, asOf: failures.asOf })}
         />
         <Coverage failures={failures} />
       </Listing>
-      {asked && <ConfirmRetry group={asked.group} onAnswer={(reason) => void answer(reason)} />}
+      {pending && <ConfirmRetry group={pending.group} onAnswer={answer} />}
     </>
   );
 }
 
 /** A group as it was when its dialog opened: the list can be read again below it. */
-interface AskedRetry {
+interface PendingRetry {
   group: FailureGroup;
   asOf: string | undefined;
 }
 
-/** Asks before a retry of a group, and makes it. */
-function useRetry(onRetried: () => void) {
-  const [asked, ask] = useState<AskedRetry | null>(null);
-  const [busy, setBusy] = useState(false);
-  const [result, setResult] = useState<GroupRetry | null>(null);
-  const answer = async (reason: string | null) => {
-    ask(null);
-    if (!asked || reason === null) return;
-    setBusy(true);
-    setResult(null);
-    const retry = (request: RetriesRequest) => guarded(() => api.retryFailures(request));
-    setResult(await retryGroup(asked.group, asked.asOf, reason, retry));
-    setBusy(false);
-    onRetried();
-  };
-  return { ask, asked, answer, busy, result };
+/** Retries a group. Each call is guarded by itself: a renewed token repeats none of the calls before it. */
+function retry({ group, asOf }: PendingRetry, reason: string): Promise<GroupRetry> {
+  return retryGroup(group, asOf, reason, (request) => guarded(() => api.retryFailures(request)));
 }
 
 interface ConfirmRetryProps {

@@ -4,25 +4,23 @@ import type { OperatorHandler } from "longshore-client";
 import { api } from "../../api";
 import { Listing } from "../../components/listing";
 import { CardTable } from "../../components/tables";
-import { useList } from "../../load";
+import { useWatchedList } from "../../load";
 import { linkTo } from "../../operations/filters";
 import { moment, text } from "../../text";
-
-/** Interval between reads, in milliseconds. */
-const REFRESH_MS = 10_000;
 
 /** The look of a registration's status, that of a job's badge. */
 const LOOKS = { active: "completed", pending: "running", refused: "failed" };
 
 export function HandlersPart() {
   const t = text.operations.handlers;
-  const list = useList(
+  const list = useWatchedList(
     async (cursor, signal) => {
       const { handlers, nextCursor } = await api.listHandlers({ cursor, signal });
       return { items: handlers, nextCursor };
     },
     [],
-    { id: ({ name }) => name, isLive: () => true, isOpen: true, everyMs: REFRESH_MS },
+    ({ name }) => name,
+    10_000,
   );
   return (
     <>

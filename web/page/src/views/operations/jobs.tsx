@@ -6,25 +6,23 @@ import { ChoiceFilter, FilterGroup, TextFilter, useFilters } from "../../compone
 import { Listing } from "../../components/listing";
 import { StatusBadge } from "../../components/status";
 import { CardTable } from "../../components/tables";
-import { useList } from "../../load";
+import { useWatchedList } from "../../load";
 import { failuresOf, jobsOptions, linkTo, queryOf, STATUSES } from "../../operations/filters";
 import { moment, number, text } from "../../text";
 import { waitingWords } from "../../waiting";
 
-/** Interval between reads, in milliseconds. */
-const REFRESH_MS = 10_000;
-
 export function JobsPart() {
   const t = text.operations;
   const filters = useFilters();
-  const list = useList(
+  const list = useWatchedList(
     async (cursor, signal) => {
       const options = jobsOptions(filters, Date.now());
       const { jobs, nextCursor } = await api.listOperatorJobs({ ...options, limit: 20, cursor, signal });
       return { items: jobs, nextCursor };
     },
     [queryOf(filters).toString()],
-    { id: ({ jobId }) => jobId, isLive: () => true, isOpen: true, everyMs: REFRESH_MS },
+    ({ jobId }) => jobId,
+    10_000,
   );
   const statuses = STATUSES.map((status) => [status, text.status[status]]);
   return (

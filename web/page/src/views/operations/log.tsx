@@ -4,21 +4,18 @@ import type { OperatorLogEntry } from "longshore-client";
 import { api } from "../../api";
 import { Listing } from "../../components/listing";
 import { CardTable } from "../../components/tables";
-import { useList } from "../../load";
+import { useWatchedList } from "../../load";
 import { moment, text } from "../../text";
-
-/** Interval between reads, in milliseconds. */
-const REFRESH_MS = 30_000;
 
 export function LogPart() {
   const t = text.operations.log;
-  const list = useList(
+  const list = useWatchedList(
     async (cursor, signal) => {
       const { entries, nextCursor } = await api.listOperatorLog({ cursor, signal });
       return { items: entries, nextCursor };
     },
     [],
-    { id: ({ entryId }) => entryId, isLive: () => true, isOpen: true, everyMs: REFRESH_MS },
+    ({ entryId }) => entryId,
   );
   return (
     <>

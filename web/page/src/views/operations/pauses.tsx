@@ -2,42 +2,31 @@
 
 import type { Pause } from "longshore-client";
 import { useRef, useState } from "preact/hooks";
-import { api, guarded } from "../../api";
+import { api } from "../../api";
 import { ErrorNotice } from "../../components/errors";
 import { Listing } from "../../components/listing";
-import { type AskedPause, PauseForm } from "../../components/pause-form";
-import { ReasonDialog } from "../../components/reason-dialog";
 import { CardTable, type Column } from "../../components/tables";
-import { useList } from "../../load";
+import { useWatchedList } from "../../load";
+import { useAction } from "../../operations/action";
 import { linkTo } from "../../operations/filters";
 import { role } from "../../session";
 import { moment, text } from "../../text";
-
-/** Interval between reads, in milliseconds. */
-const REFRESH_MS = 30_000;
+import { type PauseDraft, PauseForm } from "./parts/pause-form";
+import { ReasonDialog } from "./parts/reason-dialog";
 
 export function PausesPart() {
   const t = text.operations.pauses;
   const heading = useRef<HTMLHeadingElement>(null);
-  const list = useList(
+  const list = useWatchedList(
     async (_, signal) => {
       const { pauses } = await api.listPauses({ signal });
       return { items: pauses, nextCursor: null };
     },
     [],
-    { id: ({ pauseId }) => pauseId, isLive: () => true, isOpen: true, everyMs: REFRESH_MS },
+    ({ pauseId }) => pauseId,
   );
   const [toEnd, setToEnd] = useState<Pause | null>(null);
-  const [error, setError] = useState<unknown>(null);
-  const [done, setDone] = useState("");
-  const act = async (call: () => Promise<string>) => {
-    setError(null);
-    setDone("");
-    await guarded(call).then(setDone, setError);
-    list.refresh();
-    // The focused button may disappear with its row.
-    heading.current?.focus();
-  };
+  const { act, error, result } = useAction<string>(list, heading);
   return (
     <>
       <h2 ref={heading} tabIndex={-1}>
@@ -45,11 +34,11 @@ export function PausesPart() {
       </h2>
       <p class="quiet">{t.lead}</p>
       <ErrorNotice error={error} />
-      <div role="status">{done && <p class="notice good">{done}</p>}</div>
+      <div role="status">{result && <p class="notice good">{result}</p>}</div>
       <Listing list={list} none={t.none}>
         <PauseTable pauses={list.items ?? []} onEnd={setToEnd} />
       </Listing>
-      {role.value === "operator" && <PauseForm onPause={(asked) => void act(() => pause(asked))} />}
+      {role.value === "operator" && <PauseForm onPause={(draft) => void act(() => pause(draft))} />}
       {toEnd && (
         <ReasonDialog
           title={t.endTitle(scopeOf(toEnd))}
@@ -67,7 +56,7 @@ export function PausesPart() {
 }
 
 /** Pauses, and returns a sentence about the pause that is in force. */
-async function pause({ kind, name, until, reason }: AskedPause): Promise<string> {
+async function pause({ kind, name, until, reason }: PauseDraft): Promise<string> {
   const made = await api.pause({ [kind]: name, until, reason });
   const t = text.operations.pauses;
   // An earlier pause stays as it is, also with another end.

@@ -4,21 +4,19 @@ import type { OperatorQueue } from "longshore-client";
 import { api } from "../../api";
 import { Listing } from "../../components/listing";
 import { CardTable } from "../../components/tables";
-import { useList } from "../../load";
+import { useWatchedList } from "../../load";
 import { number, text } from "../../text";
-
-/** Interval between reads, in milliseconds. CloudWatch has a value a minute. */
-const REFRESH_MS = 30_000;
 
 export function QueuesPart() {
   const t = text.operations.queues;
-  const list = useList(
+  // CloudWatch has a value a minute.
+  const list = useWatchedList(
     async (_, signal) => {
       const { queues } = await api.listQueues({ signal });
       return { items: queues, nextCursor: null };
     },
     [],
-    { id: ({ queue }) => queue, isLive: () => true, everyMs: REFRESH_MS },
+    ({ queue }) => queue,
   );
   return (
     <>

@@ -5,11 +5,8 @@ import { api } from "../../api";
 import { FilterGroup, TextFilter, useFilters } from "../../components/filters";
 import { Listing } from "../../components/listing";
 import { CardTable } from "../../components/tables";
-import { useList } from "../../load";
+import { useWatchedList } from "../../load";
 import { moment, text } from "../../text";
-
-/** Interval between reads, in milliseconds. */
-const REFRESH_MS = 30_000;
 
 /** The look of a status, that of a job's badge. */
 const LOOKS = { active: "completed", pending: "running", disabled: "failed" };
@@ -30,13 +27,13 @@ export function WebhooksPart() {
 
 function WebhooksOf({ tenant }: { tenant: string }) {
   const t = text.operations.webhooks;
-  const list = useList(
+  const list = useWatchedList(
     async (_, signal) => {
       const { webhooks } = await api.listOperatorWebhooks(tenant, { signal });
       return { items: webhooks, nextCursor: null };
     },
     [tenant],
-    { id: ({ webhookId }) => webhookId, isLive: () => true, isOpen: true, everyMs: REFRESH_MS },
+    ({ webhookId }) => webhookId,
   );
   return (
     <Listing list={list} none={t.none}>

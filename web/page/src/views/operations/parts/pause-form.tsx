@@ -1,11 +1,11 @@
 /** The form of a new pause, which asks for the reason before it pauses. */
 
 import { useState } from "preact/hooks";
-import { moment, text } from "../text";
+import { moment, text } from "../../../text";
 import { ReasonDialog } from "./reason-dialog";
 
-/** A pause that an operator has asked for. */
-export interface AskedPause {
+/** A pause that an operator wants to make. */
+export interface PauseDraft {
   kind: "type" | "tenant";
   name: string;
   /** RFC 3339. */
@@ -18,9 +18,9 @@ const HOUR_MS = 3_600_000;
 /** The longest pause that the API permits, less a minute for clocks that differ. */
 const MAX_MS = 168 * HOUR_MS - 60_000;
 
-export function PauseForm({ onPause }: { onPause: (asked: AskedPause) => void }) {
+export function PauseForm({ onPause }: { onPause: (draft: PauseDraft) => void }) {
   const t = text.operations.pauses;
-  const [kind, setKind] = useState<AskedPause["kind"]>("type");
+  const [kind, setKind] = useState<PauseDraft["kind"]>("type");
   const [name, setName] = useState("");
   const [hours, setHours] = useState("1");
   const [until, setUntil] = useState<string | null>(null);
@@ -41,7 +41,7 @@ export function PauseForm({ onPause }: { onPause: (asked: AskedPause) => void })
             <span>{t.form.kind}</span>
             <select
               value={kind}
-              onChange={(event) => setKind(event.currentTarget.value as AskedPause["kind"])}
+              onChange={(event) => setKind(event.currentTarget.value as PauseDraft["kind"])}
             >
               <Options of={t.form.kinds} />
             </select>

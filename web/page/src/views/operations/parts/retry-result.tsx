@@ -1,9 +1,9 @@
 /** The outcome of a retry of a group of failures: the jobs that started, and the reasons of the others. */
 
 import type { JobRetry } from "longshore-client";
-import type { GroupRetry } from "../operations/groups";
-import { text } from "../text";
-import { ErrorNotice } from "./errors";
+import { ErrorNotice } from "../../../components/errors";
+import type { GroupRetry } from "../../../operations/groups";
+import { text } from "../../../text";
 
 export function RetryResult({ result, isBusy }: { result: GroupRetry | null; isBusy: boolean }) {
   const t = text.operations.failures;

@@ -1,11 +1,11 @@
 /** The table of dead letters, and the dialog before an action with one of them. */
 
 import type { DeadLetter } from "longshore-client";
-import { linkTo } from "../operations/filters";
-import { role } from "../session";
-import { moment, text } from "../text";
+import { CardTable, type Column } from "../../../components/tables";
+import { linkTo } from "../../../operations/filters";
+import { role } from "../../../session";
+import { moment, text } from "../../../text";
 import { ReasonDialog } from "./reason-dialog";
-import { CardTable, type Column } from "./tables";
 
 /** An action of an operator. */
 export type Action =

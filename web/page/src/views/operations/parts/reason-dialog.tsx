@@ -2,7 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
-import { text } from "../text";
+import { text } from "../../../text";
 
 /** Maximum number of characters of a reason. */
 const REASON_CHARS = 500;
