@@ -6,6 +6,7 @@ use longshore::events::move_events_now;
 use longshore::handler::{CheckedHeader, FirstCell, Header, TypeLimits};
 use longshore::header::{FileHeader, HeaderError, check_sheet, read_header};
 use longshore::telemetry;
+use longshore_domain::cost::SpendingLimit;
 use longshore_domain::group::{ChunkPlan, GroupPlan, Manifest};
 use longshore_domain::job::{Job, JobError, Source, SourceFile, Stage, Status, Transition, UndoneImport};
 use longshore_domain::message::CreateMessage;
@@ -79,14 +80,31 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
         let turn = || self.turn(TURN_S, deadline);
         match &job.source {
             None => self.single_item(&job, deadline).await,
-            Some(Source::Dataset(source)) => self.walk_dataset(&job, source, limits, turn()).await,
-            Some(Source::Job(source)) => self.copy_part(&job, source, limits, turn()).await,
+            Some(Source::Dataset(source)) => {
+                self.check_cost(&job).await?;
+                self.walk_dataset(&job, source, limits, turn()).await
+            }
+            Some(Source::Job(source)) => {
+                self.check_cost(&job).await?;
+                self.copy_part(&job, source, limits, turn()).await
+            }
             Some(Source::File(file)) => {
                 let (file, start, issues) = self.open(&job, message, file).await?;
                 let job = Job { source: Some(file.clone().into()), ..job.clone() };
                 let (limits, start) = (limits.for_file(file.size_bytes), start.max(job.split.offset));
                 Pass::new(self, &job, &file, limits, start, turn()).run(&issues).await
             }
+        }
+    }
+
+    /// Fails the job if its cost exceeds its maximum. A turn of a walk reads data at a cost, whether workers commit or not.
+    async fn check_cost(&self, job: &Job) -> Result<(), Halt> {
+        let first = job.retry.carried_over.groups;
+        let Some(max) = job.tolerance.max_cost.filter(|_| job.split.groups > first) else { return Ok(()) };
+        let Some(progress) = self.ports.store.progress_from(job.job_id, first).await? else { return Ok(()) };
+        match SpendingLimit::without_workers(max).exceeded(&progress.job, &progress.groups) {
+            Some(error) => Err(self.fail(job, error).await),
+            None => Ok(()),
         }
     }
 

@@ -13,11 +13,11 @@ use create_job::{SplitEnd, Splitter};
 use longshore::handler::{AnyRecordReader, Registry};
 use longshore::metering;
 use longshore::ports::Ports;
-use longshore_domain::cost::Units;
+use longshore_domain::cost::{NanoDollars, Units, generation_cost};
 use longshore_domain::dataset::Dataset;
 use longshore_domain::group::ChunkPlan;
 use longshore_domain::ids::JobId;
-use longshore_domain::job::{DatasetSource, Job, Source};
+use longshore_domain::job::{DatasetSource, Job, Source, Tolerance};
 use longshore_domain::message::CreateMessage;
 use longshore_domain::ports::{
     Definition, Files, JobStore, KeyPage, KeyWalk, KnownRecords, Ledger, NewRecord, PortResult, Read, RecordReader,
@@ -50,6 +50,15 @@ impl World {
         let world = Self { ports: Ports { store, queues, files }, records: MemoryRecords::default(), job };
         world.write(keys).await;
         world
+    }
+
+    /// Replaces the job by one with a maximum cost.
+    async fn with_max_cost(self, max: NanoDollars) -> Self {
+        let job = Job::waiting(JobId::generate(), people().tenant, "each", Timestamp(0));
+        let tolerance = Tolerance { max_cost: Some(max), ..job.tolerance };
+        let job = Job { source: self.job.source.clone(), tolerance, ..job };
+        self.ports.store.create_job(&job, &Definition::new(json!({})), None).await.unwrap();
+        Self { job, ..self }
     }
 
     async fn write(&self, keys: impl Iterator<Item = String>) {
@@ -153,6 +162,32 @@ async fn the_reads_of_a_walk_are_stored_with_its_groups_also_if_no_chunk_has_beg
     let groups = world.ports.store.progress(world.job.job_id).await.unwrap().unwrap().groups;
     let reads: u64 = groups.iter().map(|group| group.usage.reads).sum();
     assert!(reads >= 100 && reads.is_multiple_of(100), "{reads}");
+}
+
+/// No worker commits here, as if the handler were unavailable.
+#[tokio::test]
+async fn a_walk_stops_before_its_reads_cost_more_than_the_maximum() {
+    let mut world = World::new((0..5_000).map(key), None).await;
+    let cost = async |world: &World| {
+        let progress = world.ports.store.progress_from(world.job.job_id, 0).await.unwrap().unwrap();
+        generation_cost(&progress.job, &progress.groups).total()
+    };
+    let metered = |world: &World| Arc::new(Metered(world.records.clone()));
+    let mut turns = 1;
+    while world.split_with(metered(&world)).await == SplitEnd::Continued {
+        turns += 1;
+    }
+    let whole = cost(&world).await;
+    let max = whole.times(0.5);
+    world = World::new((0..5_000).map(key), None).await.with_max_cost(max).await;
+    let mut limited = 1;
+    while world.split_with(metered(&world)).await == SplitEnd::Continued {
+        limited += 1;
+    }
+    let stopped = world.stored().await;
+    assert_eq!(stopped.stop.and_then(|stop| stop.error).map(|error| error.code).as_deref(), Some("cost_limit"));
+    assert!(limited > 1 && limited < turns, "{limited} of {turns} turns");
+    assert!(cost(&world).await < whole);
 }
 
 #[tokio::test]

@@ -3,6 +3,7 @@
 //! A job is pushed if it has made no progress for longer than a healthy job can take. The wait doubles with each push
 //! without effect. Work without progress after [`PUSHES`] pushes is given up, so that the job ends.
 
+use longshore_domain::cost::SpendingLimit;
 use longshore_domain::group::Group;
 use longshore_domain::job::{Job, JobError, Stage, Status, Stop};
 use longshore_domain::message::CreateMessage;
@@ -14,6 +15,10 @@ use crate::overdue::{Circumstances, is_overdue, is_suspect, is_unsent, wait_s};
 /// default. A service that every delivery needs may be unavailable for that long. A message that a pause holds has
 /// arrived, and resets the count.
 pub const PUSHES: u32 = 4;
+
+/// Pushes without effect before a job with a dead create message is stopped. Two, because one push can stay counted
+/// throughout a pause: a splitter that acknowledges it before it is counted has nothing to reset.
+pub const DEAD_SPLIT_PUSHES: u32 = 2;
 
 /// Seconds for which a handler must be unavailable before `job.waiting` is added.
 const OUTAGE_S: i64 = 60;
@@ -105,12 +110,22 @@ fn progress(job: &Job, groups: &[Group], chunks_of: impl Fn(u32) -> u32, at: &Ci
     if job.is_live() && at.now >= job.times.deadline_at {
         return vec![Action::Stop(failed("time_limit", "the job exceeded its time limit", at.now))];
     }
+    if let Some(error) = cost_exceeded(job, groups).filter(|_| !at.is_held) {
+        return vec![Action::Stop(Stop { status: Status::Failed, error: Some(error), at: at.now })];
+    }
     match job.stage {
         Stage::Queued if at.is_held => Vec::new(),
         Stage::Queued => wait_for(job, at, Action::SendCreate).into_iter().collect(),
         Stage::Stopping => complete(job, at).into_iter().collect(),
         Stage::Splitting | Stage::Processing | Stage::Finishing | Stage::Done => running(job, groups, chunks_of, at),
     }
+}
+
+/// Returns the error of a running job that costs too much. Workers check this after their commits; but none commits
+/// while a handler is unavailable and the walk over a dataset goes on, or if a worker dies before its check.
+fn cost_exceeded(job: &Job, groups: &[Group]) -> Option<JobError> {
+    let max = job.tolerance.max_cost.filter(|_| job.is_live() && job.status == Status::Running)?;
+    SpendingLimit::without_workers(max).exceeded(job, groups)
 }
 
 /// Time for which a file can be prepared, in seconds: the timeout of the function, and a minute.
@@ -149,10 +164,10 @@ fn running(job: &Job, groups: &[Group], chunks_of: impl Fn(u32) -> u32, at: &Cir
 
 /// Decides the consequence of a dead-lettered create message for its job. Another splitter may be running, or its
 /// message may be waiting in its lane: a push of the sweeper, or a continuation of the dead splitter. So the job is
-/// stopped only after a push without effect, and not while a pause holds it, which the caller checks. The dead letter
-/// may stay in its queue for days; it is harmless for a job that has ended.
+/// stopped only after [`DEAD_SPLIT_PUSHES`] without effect, and not while a pause holds it, which the caller checks. The
+/// dead letter may stay in its queue for days; it is harmless for a job that has ended.
 pub fn decide_dead_split(job: &Job, dead_letter: &CreateMessage, now: Timestamp, stall_s: i64) -> Option<Action> {
-    let is_pushed = awaits_split(job, dead_letter) && job.resends > 0;
+    let is_pushed = awaits_split(job, dead_letter) && job.resends >= DEAD_SPLIT_PUSHES;
     let wait_s = stall_s << job.resends.min(6);
     (is_pushed && now >= job.times.updated_at.plus_seconds(wait_s)).then(|| Action::Stop(split_failed(now)))
 }

@@ -86,7 +86,8 @@ impl JobInspector {
         let outage = self.outage(ports, &job).await;
         let is_held = self.pauses.hold(&ports.store, &job, now).await?;
         let at = Circumstances { now, stall_s, queue, parked: &parked, outage, is_held };
-        let chunks = chunk_counts(&ports.store, &job, &groups, &at).await?;
+        // Of a job that is held, only groups that have ended are marked, which needs no manifest.
+        let chunks = if is_held { BTreeMap::new() } else { chunk_counts(&ports.store, &job, &groups, &at).await? };
         let mut actions = decide(&job, &groups, |group| chunks.get(&group).copied().unwrap_or(0), &at);
         // A chunk that may be parked is neither lost nor dead.
         actions.retain(|action| is_known || !matches!(action, Action::SendChunks { .. } | Action::GiveUp { .. }));

@@ -94,6 +94,13 @@ impl<'a, S: Store + Removal + Sweeps, Q: Queues + QueueDepth, F: Files> JobSweep
         }
     }
 
+    /// Returns the time at which the pushes of a job that is visited now must end: after an eighth of the time. The next
+    /// sweep makes the others. At the end of a long pause, every group of a job needs one, and other jobs wait.
+    fn pushes_until(&self) -> Timestamp {
+        let share = self.executor.deadline.millis_since(self.started) / 8;
+        Timestamp(((self.executor.clock)().0 + share).min(self.executor.deadline.0))
+    }
+
     /// Returns the time at which this many eighths of the time are over.
     fn by(&self, eighths: i64) -> Timestamp {
         Timestamp(self.started.0 + self.executor.deadline.millis_since(self.started) * eighths / 8)
@@ -188,8 +195,9 @@ impl<'a, S: Store + Removal + Sweeps, Q: Queues + QueueDepth, F: Files> JobSweep
             let since = job.times.waits_since();
             self.waiting_since = Some(self.waiting_since.map_or(since, |earlier| earlier.min(since)));
         }
+        let until = self.pushes_until();
         for action in actions {
-            if (self.executor.clock)() >= self.executor.deadline {
+            if (self.executor.clock)() >= until {
                 return;
             }
             if action == Action::Remove {

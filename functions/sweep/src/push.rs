@@ -124,7 +124,7 @@ impl<S: Store + Removal, Q: Queues, F: Files> Executor<'_, S, Q, F> {
             pauses: &PauseCache::default(),
             retry_base_s: 0,
             clock: self.clock,
-            meter: CostMeter::default(),
+            meter: CostMeter { chunks_at_once: 0, ..CostMeter::default() },
         };
         let end = worker.work(message, Mode::GiveUp, self.deadline).await?;
         let (group, chunk) = (message.group, message.chunk);

@@ -182,7 +182,7 @@ async fn is_stopped_by_its_dead_split(store: &MemoryStore, job: &Job, idle_s: i6
 
 #[tokio::test]
 async fn a_dead_split_stops_its_job_only_without_progress_of_another_splitter() {
-    for (pushes, idle_s, stopped) in [(0, 70, false), (1, 119, false), (1, 130, true)] {
+    for (pushes, idle_s, stopped) in [(0, 70, false), (1, 400, false), (2, 239, false), (2, 250, true)] {
         let store = MemoryStore::default();
         let job = splitting(&store, pushes).await;
         let is_stopped = is_stopped_by_its_dead_split(&store, &job, idle_s).await;
@@ -197,10 +197,10 @@ async fn a_dead_split_does_not_stop_a_job_that_a_pause_holds() {
     let another = || PauseScope::JobType("export".to_owned());
     for (scope, stopped) in [(tenant(), false), (job_type(), false), (another(), true)] {
         let store = MemoryStore::default();
-        let job = splitting(&store, 1).await;
+        let job = splitting(&store, 2).await;
         let (id, until, by) = (PauseId::generate(), START.plus_seconds(900), "olga".to_owned());
         store.put_pause(&Pause { id, scope: scope.clone(), since: START, until, by }).await.unwrap();
-        let is_stopped = is_stopped_by_its_dead_split(&store, &job, 130).await;
+        let is_stopped = is_stopped_by_its_dead_split(&store, &job, 250).await;
         assert_eq!(is_stopped, stopped, "{scope:?}");
     }
 }

@@ -40,12 +40,13 @@ impl LastRead {
 pub struct PauseCache(Mutex<Option<LastRead>>);
 
 impl PauseCache {
-    /// Returns the pauses for what is only shown: they may lag behind by some seconds.
-    ///
-    /// # Errors
-    /// If the pauses cannot be read, and were not in the last minute.
-    pub async fn for_display(&self, store: &impl Pauses, now: Timestamp) -> PortResult<Arc<[Pause]>> {
-        self.cached(now, store.recent_pauses()).await
+    /// Returns the pauses for what is only shown: they may lag behind by some seconds. If they cannot be read, and were
+    /// not in the last minute, logs a warning and returns none: a call that shows them does not depend on them.
+    pub async fn for_display(&self, store: &impl Pauses, now: Timestamp) -> Arc<[Pause]> {
+        self.cached(now, store.recent_pauses()).await.unwrap_or_else(|error| {
+            tracing::warn!(error = telemetry::chain(&error), "cannot read the pauses; none are shown");
+            [].into()
+        })
     }
 
     /// Returns true if a pause holds the job.

@@ -60,7 +60,7 @@ async fn the_pauses_are_read_once_in_two_seconds_and_consistently_by_workers_onl
     for (millis, reads) in [(0, 1), (1_999, 1), (2_000, 2), (3_999, 2)] {
         assert!(worker.is_held(&store, &job, after_ms(millis)).await.unwrap());
         assert!(worker.is_type_held(&store, "invite", after_ms(millis)).await.unwrap());
-        assert_eq!(display.for_display(&store, after_ms(millis)).await.unwrap().len(), 1);
+        assert_eq!(display.for_display(&store, after_ms(millis)).await.len(), 1);
         assert_eq!(store.reads(), [reads, reads], "after {millis} ms");
     }
 }
@@ -84,9 +84,9 @@ async fn the_last_pauses_are_used_for_a_minute_if_a_read_fails() {
 }
 
 #[tokio::test]
-async fn a_first_read_that_fails_is_an_error() {
+async fn a_first_read_that_fails_is_an_error_unless_it_is_for_display() {
     let (store, cache) = (Counted::default(), PauseCache::default());
     store.fail(true);
-    assert!(cache.for_display(&store, START).await.is_err());
+    assert!(cache.for_display(&store, START).await.is_empty());
     assert!(cache.is_type_held(&store, "invite", START).await.is_err());
 }

@@ -86,7 +86,7 @@ pub(crate) async fn get<B: Backend>(
     }
     let wait_s = poll_interval::retry_after_s(&job, &groups, (api.clock)());
     let document = JobDocument::new(&job, &groups);
-    let pauses = if job.is_live() { pauses.for_display(&api.ports.store, (api.clock)()).await? } else { [].into() };
+    let pauses = if job.is_live() { pauses.for_display(&api.ports.store, (api.clock)()).await } else { [].into() };
     let waiting_for = waiting_for(&api, &job, &groups, &pauses).await?;
     match waiting_for {
         None => Ok(conditional(&headers, &job, document, wait_s)),

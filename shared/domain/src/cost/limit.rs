@@ -78,6 +78,11 @@ pub struct SpendingLimit {
 }
 
 impl SpendingLimit {
+    /// Returns the limit for a caller that is no worker: no chunk is known to be under way.
+    pub const fn without_workers(max: NanoDollars) -> Self {
+        Self { max, chunks_at_once: 0, worker_gb: 0.0, commit_ms: 0.0 }
+    }
+
     /// Returns the error of a running job, whose groups were read before it, if its cost could exceed the maximum
     /// before its workers notice a stop. A job whose items have all ended is not stopped: that would save nothing.
     pub fn exceeded(&self, job: &Job, groups: &[Group]) -> Option<JobError> {
