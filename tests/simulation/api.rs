@@ -47,6 +47,9 @@ impl Backend for Simulated {
 type Services = Ports<<Simulated as Backend>::Store, <Simulated as Backend>::Queues, <Simulated as Backend>::Files>;
 
 /// The API over these services.
+/// Days for which jobs are kept.
+pub(crate) const RETENTION_DAYS: i64 = 100;
+
 pub(crate) fn api(ports: Services, records: &MemoryRecords, stall_s: i64) -> Router {
     router(Api::<Simulated> {
         ports,
@@ -57,7 +60,7 @@ pub(crate) fn api(ports: Services, records: &MemoryRecords, stall_s: i64) -> Rou
         access: Access::SignedIn { tenant_claim: "sub".into() },
         limits: Limits {
             max_file_bytes: u64::MAX,
-            retention_days: 100,
+            retention_days: RETENTION_DAYS,
             job_time_limit_s: TEN_DAYS_S,
             max_queued_chunks: u64::MAX,
             stall_s: if without(AFTER_STALL) { 0 } else { stall_s },

@@ -18,7 +18,7 @@ use operations::{Effect, replay_all};
 use serde_json::{Value, json};
 
 use super::operators;
-use crate::api::{self, Answer};
+use crate::api::{self, Answer, RETENTION_DAYS};
 use crate::clock::clock;
 use crate::faults;
 use crate::lying;
@@ -108,7 +108,8 @@ async fn undo(shared: &Shared, import: &Job, body: Option<&Value>) -> PortResult
 async fn replay(shared: &Shared, id: JobId) -> PortResult<&'static str> {
     let Ports { store, queues, .. } = shared.ports.clone();
     let ports = Ports { store, queues, files: () };
-    match replay_all(&ports, &Operator { id: "operator".into(), name: None }, id, clock).await {
+    let operator = Operator { id: "operator".into(), name: None };
+    match replay_all(&ports, &operator, id, RETENTION_DAYS, clock).await {
         Ok(replayed) => {
             faults::count_fault(match replayed.effect {
                 Effect::Generation => "replay of given-up items",

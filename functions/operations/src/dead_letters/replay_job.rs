@@ -33,13 +33,14 @@ pub async fn replay_all<S: Store + DeadLetterRecords, Q: Queues, F: Sync>(
     ports: &Ports<S, Q, F>,
     by: &Operator,
     job: JobId,
+    retention_days: i64,
     clock: fn() -> Timestamp,
 ) -> Result<ReplayDocument, Failure> {
     let dead_letters = dead_letters_of_job(&ports.store, job, DEAD_LETTERS, clock()).await?;
     if dead_letters.is_empty() {
         return Err(no_dead_letter().into());
     }
-    replay_dead_letters(ports, by, dead_letters, clock).await
+    replay_dead_letters(ports, by, dead_letters, retention_days, clock).await
 }
 
 /// Replays the open dead letters of one job that can be replayed.
@@ -50,6 +51,7 @@ pub(crate) async fn replay_dead_letters<S: Store + DeadLetterRecords, Q: Queues,
     ports: &Ports<S, Q, F>,
     by: &Operator,
     dead_letters: Vec<DeadLetterRecord>,
+    retention_days: i64,
     clock: fn() -> Timestamp,
 ) -> Result<ReplayDocument, Failure> {
     let (mut job, replays) = plan_replays(&ports.store, dead_letters, clock).await?;
@@ -57,7 +59,8 @@ pub(crate) async fn replay_dead_letters<S: Store + DeadLetterRecords, Q: Queues,
     let opens = |planned: &PlannedReplay| serves(&selection, planned);
     let effect = match job {
         Some(ended) if replays.iter().any(opens) => {
-            job = Some(open(ports, &ended, selection.clone(), clock()).await?);
+            let kept_until = ended.kept_until(retention_days);
+            job = Some(open(ports, &ended, selection.clone(), kept_until, clock()).await?);
             Effect::Generation
         }
         _ => send_again(ports, job.as_ref(), &replays, clock()).await?,
@@ -108,9 +111,10 @@ async fn open<S: Store, Q: Queues, F: Sync>(
     ports: &Ports<S, Q, F>,
     job: &Job,
     selection: Selection,
+    kept_until: i64,
     at: Timestamp,
 ) -> Result<Job, Failure> {
-    let deadline_at = deadline(at, job.times.timeout_s, job.times.expires_at);
+    let deadline_at = deadline(at, job.times.timeout_s, kept_until);
     let reopen = Reopen { generation: job.generation, at, deadline_at, selection, registration: None };
     match ports.store.reopen(job, &reopen).await? {
         Reopened::Made(job) => {

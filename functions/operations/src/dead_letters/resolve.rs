@@ -74,8 +74,7 @@ pub(crate) async fn replay<B: Backend>(
     query: QueryText,
 ) -> Answer {
     let reason = reason_in(&query)?;
-    let (ports, clock) = (&function.ports, function.clock);
-    let dead_letter = find_dead_letter(&ports.store, &id, clock()).await?;
+    let dead_letter = find_dead_letter(&function.ports.store, &id, (function.clock)()).await?;
     if let Some(resolution) = &dead_letter.resolution {
         return match resolution.kind {
             ResolutionKind::Replayed => Ok(accepted(&replayed_before(&dead_letter))),
@@ -91,17 +90,17 @@ pub(crate) async fn replay<B: Backend>(
         },
         reason,
     };
-    let replay = replay_with_copies(ports, &operator, &dead_letter, clock);
+    let replay = replay_with_copies(&function, &operator, &dead_letter);
     Ok(accepted(&action.run(&*function, &operator, replay).await?))
 }
 
 /// Replays a dead letter, and the others of the same chunk.
-async fn replay_with_copies<S: Store + DeadLetterRecords, Q: Queues + RedriveToSource, F: Sync>(
-    ports: &Ports<S, Q, F>,
+async fn replay_with_copies<B: Backend>(
+    function: &Operations<B>,
     operator: &Operator,
     dead_letter: &DeadLetterRecord,
-    clock: fn() -> Timestamp,
 ) -> Result<ReplayDocument, Failure> {
+    let Operations { ports, retention_days, clock, .. } = function;
     let Some(job) = dead_letter.message.job_id() else {
         return redrive_to_source(ports, operator, dead_letter, clock()).await;
     };
@@ -111,7 +110,7 @@ async fn replay_with_copies<S: Store + DeadLetterRecords, Q: Queues + RedriveToS
     }
     let chunk = dead_letter.message.chunk_id();
     dead_letters.retain(|other| other.id == dead_letter.id || (chunk.is_some() && other.message.chunk_id() == chunk));
-    replay_dead_letters(ports, operator, dead_letters, clock).await
+    replay_dead_letters(ports, operator, dead_letters, *retention_days, *clock).await
 }
 
 /// Replays all open dead letters of a job. Returns 202 with the effect.
@@ -153,7 +152,7 @@ pub(crate) async fn replay_job<B: Backend>(
         scope: ActionScope { job_ids: vec![job], ..ActionScope::default() },
         reason,
     };
-    let replay = replay_all(&function.ports, &operator, job, function.clock);
+    let replay = replay_all(&function.ports, &operator, job, function.retention_days, function.clock);
     Ok(accepted(&action.run(&*function, &operator, replay).await?))
 }
 
