@@ -156,10 +156,10 @@ impl Job {
         self.touch(now)
     }
 
-    /// Records that a create message has arrived, and is held by a pause: the re-sends so far had an effect. Idempotent.
+    /// Records that a create message has arrived during a pause: the re-sends so far had an effect. Idempotent.
     /// Moves no time, so that a lost message is overdue as before. Without effect unless this generation is queued or
     /// being split: later re-sends are those of the complete message.
-    pub fn split_held(&mut self, generation: u32) {
+    pub fn reset_split_resends(&mut self, generation: u32) {
         if matches!(self.stage, Stage::Queued | Stage::Splitting) && self.generation == generation {
             self.resends = 0;
         }

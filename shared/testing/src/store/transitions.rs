@@ -126,9 +126,9 @@ impl JobTransitions for MemoryStore {
         self.transition(("end_split", job.job_id), |stored| stored.end_split(job.generation, groups, issues, now), own)
     }
 
-    async fn split_held(&self, id: JobId, generation: u32) -> PortResult<()> {
+    async fn reset_split_resends(&self, id: JobId, generation: u32) -> PortResult<()> {
         if let Some(of_job) = self.records().jobs.get_mut(&id) {
-            of_job.job.split_held(generation);
+            of_job.job.reset_split_resends(generation);
         }
         Ok(())
     }
