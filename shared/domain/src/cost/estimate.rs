@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::steps::{self, DELIVERY_READS, GB, Ledger, SourceSize, gb_ms, nanoseconds};
+use super::steps::{self, DELIVERY_READS, GB, Ledger, SourceSize, gb_ms, milliseconds};
 use super::{ChunkUsage, Cost, NanoDollars, Prices};
 use crate::job::Job;
 use crate::outcome::Counts;
@@ -116,7 +116,7 @@ impl CostEstimate {
         let chunks = self.chunks(bytes);
         let record_writes = if self.writes_records { items * (bytes / items).div_ceil(1 << 10).max(1) } else { 0 };
         let written_ms = if self.writes_records { items * WRITE_MICROS / 1_000 } else { 0 };
-        let worked_ms = written_ms + nanoseconds(bytes, READ_NS) as u64;
+        let worked_ms = written_ms + milliseconds(bytes, READ_NS) as u64;
         let usage = ChunkUsage {
             gb_ms: gb_ms(worked_ms as f64, GB),
             deliveries: chunks + worked_ms / TURN_MS,
