@@ -1,6 +1,6 @@
 //! Fixtures: jobs, groups and commits.
 
-use longshore_domain::cost::{ChunkUsage, Cost, EstimatedCost, NanoDollars};
+use longshore_domain::cost::{ChunkUsage, Cost, CostEstimate, NanoDollars};
 use longshore_domain::cursor::Cursor;
 use longshore_domain::group::{ChunkPlan, Commit, GroupPlan, Manifest};
 use longshore_domain::ids::JobId;
@@ -35,9 +35,9 @@ pub(crate) fn waiting_job() -> Job {
     }
 }
 
-fn estimated_cost() -> EstimatedCost {
+fn estimated_cost() -> CostEstimate {
     let cost = Cost { compute: NanoDollars(1), database: NanoDollars(2), ..Cost::default() };
-    EstimatedCost { cost, items: 3, assumed_item_bytes: Some(4), assumed_write_micros: None }
+    CostEstimate { cost, items: 3, assumed_item_bytes: Some(4), assumed_write_micros: None }
 }
 
 pub(crate) fn definition() -> Definition {

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use longshore_domain::cost::{Cost, EstimatedCost, Month, MonthCost, Prices};
+use longshore_domain::cost::{Cost, CostEstimate, Month, MonthCost, Prices};
 use longshore_domain::tenant::TenantId;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -78,8 +78,8 @@ pub struct EstimateDocument {
 }
 
 impl EstimateDocument {
-    pub(crate) fn new(estimate: &EstimatedCost) -> Self {
-        let EstimatedCost { cost, items, assumed_item_bytes, assumed_write_micros } = *estimate;
+    pub(crate) fn new(estimate: &CostEstimate) -> Self {
+        let CostEstimate { cost, items, assumed_item_bytes, assumed_write_micros } = *estimate;
         let CostDocument { total, parts } = CostDocument::new(cost);
         Self { total, parts, items, assumed_item_bytes, assumed_write_micros }
     }
