@@ -173,9 +173,7 @@ async fn set_source<B: Backend>(
     let (source, items) = find_items(api, tenant, job, request).await?;
     let size = source.as_ref().and_then(|source| source_size(source, items));
     job.cost_estimate = size.map(|source| PlannedRun { source, limits, writes_records }.estimate());
-    job.source = source;
-    // The items of an undo are those of a file.
-    job.undo.undoable &= job.file().is_some();
+    job.set_source(source);
     if let Err(problem) = check_covers_split(job, limits) {
         discard_items(&api.ports.files, job).await;
         return Err(problem.into());

@@ -95,15 +95,16 @@ pub(crate) async fn start<B: Backend>(
 /// # Errors
 /// 409 `file-gone`.
 async fn set_source<B: Backend>(api: &Api<B>, job: &mut Job, checked: &Job) -> Result<(), Failure> {
-    if let Some(validated) = checked.file() {
+    let source: Option<Source> = if let Some(validated) = checked.file() {
         let source = started_source(&api.ports.files, validated, job).await?;
-        job.source = Some(source.ok_or_else(|| file_gone(validated))?.into());
+        Some(source.ok_or_else(|| file_gone(validated))?.into())
     } else if let Some(part) = checked.part() {
         check_part(&api.ports.store, part).await?;
-        job.source = Some(Source::Job(part.clone()));
-    }
-    // The items of an undo are those of a file.
-    job.undo.undoable &= job.file().is_some();
+        Some(Source::Job(part.clone()))
+    } else {
+        None
+    };
+    job.set_source(source);
     Ok(())
 }
 
