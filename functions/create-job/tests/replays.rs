@@ -7,8 +7,9 @@ use std::sync::{Arc, Mutex};
 
 use create_job::{SplitEnd, Splitter};
 use futures::FutureExt;
-use longshore::chunk::{DefinitionCache, Mode, PauseCache, Worker};
+use longshore::chunk::{DefinitionCache, Mode, Worker};
 use longshore::handler::{ItemKey, JobContext, JobType, Outcome, Registry, TypeLimits};
+use longshore::pause_cache::PauseCache;
 use longshore::ports::Ports;
 use longshore_domain::dead_letter::{DeadLetterMessage, Queue, ReplayDecision, decide_replay};
 use longshore_domain::ids::{ChunkId, JobId};

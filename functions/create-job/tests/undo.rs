@@ -7,10 +7,11 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 
 use create_job::{SplitEnd, Splitter};
-use longshore::chunk::{ChunkEnd, DefinitionCache, Mode, PauseCache, Worker};
+use longshore::chunk::{ChunkEnd, DefinitionCache, Mode, Worker};
 use longshore::handler::Registry;
 use longshore::job_types::builtin;
 use longshore::job_types::undo::undo_options;
+use longshore::pause_cache::PauseCache;
 use longshore::ports::Ports;
 use longshore_domain::dataset::Dataset;
 use longshore_domain::ids::JobId;

@@ -16,11 +16,11 @@ use super::definition_cache::PreparedDefinition;
 use super::delivery::{ChunkDelivery, ChunkEnd, ChunkError, Mode};
 use super::ending::{roll_up, stop_job};
 use super::items::{Found, find};
-use super::limits::failed;
 use super::reasons::HandlerKind;
 use super::remote_calls::RemoteCalls;
 use super::stored::StoredItems;
 use super::tally::Tally;
+use super::tolerance_stop::failed;
 use super::usage::AttemptUsage;
 use super::worker::{TURN_S, Worker};
 

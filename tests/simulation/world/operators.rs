@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use longshore::chunk::PauseCache;
+use longshore::pause_cache::PauseCache;
 use longshore_domain::group::Group;
 use longshore_domain::ids::{JobId, PauseId};
 use longshore_domain::pause::{Pause, PauseScope};

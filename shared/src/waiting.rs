@@ -1,4 +1,4 @@
-//! What jobs of a registered type wait for: derived from the state that the type's workers share, when it is read.
+//! Reasons for which a job waits: a pause, or the state that the workers of its registered type share.
 
 use longshore_domain::concurrency::{ParkedChunk, Permit};
 use longshore_domain::group::Group;

@@ -49,12 +49,12 @@ impl PauseCache {
     }
 
     /// Returns true if an operator has paused the job type or the tenant.
-    pub(super) async fn is_paused(&self, store: &impl Pauses, job: &Job, now: Timestamp) -> PortResult<bool> {
+    pub(crate) async fn is_paused(&self, store: &impl Pauses, job: &Job, now: Timestamp) -> PortResult<bool> {
         Ok(pause_of(&self.cached(now, store.pauses()).await?, job, now).is_some())
     }
 
     /// Returns true if an operator has paused the job type.
-    pub(super) async fn is_type_paused(&self, store: &impl Pauses, job_type: &str, now: Timestamp) -> PortResult<bool> {
+    pub(crate) async fn is_type_paused(&self, store: &impl Pauses, job_type: &str, now: Timestamp) -> PortResult<bool> {
         Ok(is_type_paused(&self.cached(now, store.pauses()).await?, job_type, now))
     }
 
