@@ -246,7 +246,7 @@ mod tests {
         let cost =
             |n| MonthCost { tenant: tenant.clone(), job_type: format!("type-{n:06}"), runs: 1, cost: Cost::default() };
         let costs: Vec<_> = (0..types).map(cost).collect();
-        MonthCostsDocument::new(&Month::of(Timestamp(0)), of_tenant.then_some(&tenant), &costs)
+        MonthCostsDocument::new(&Month::from_time(Timestamp(0)), of_tenant.then_some(&tenant), &costs)
     }
 
     #[test]

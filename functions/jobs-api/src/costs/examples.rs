@@ -35,5 +35,5 @@ pub(crate) fn month() -> MonthCostsDocument {
     let tenant = TenantId::from_static("acme");
     let of =
         |job_type: &str, runs| MonthCost { tenant: tenant.clone(), job_type: job_type.to_owned(), runs, cost: COST };
-    MonthCostsDocument::new(&Month::of(AT), Some(&tenant), &[of("export", 4), of("import", 31)])
+    MonthCostsDocument::new(&Month::from_time(AT), Some(&tenant), &[of("export", 4), of("import", 31)])
 }

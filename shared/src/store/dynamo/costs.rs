@@ -44,7 +44,7 @@ impl DynamoStore {
         let Cost { compute, requests, database, storage, queue } = charge.cost;
         self.update_of(Update {
             operation: "add_charge",
-            key: Key::month_cost(&charge.tenant, &Month::of(at), &charge.job_type),
+            key: Key::month_cost(&charge.tenant, &Month::from_time(at), &charge.job_type),
             update: "ADD #runs :one, #compute :compute, #requests :requests, #database :database, #storage :storage, \
                      #queue :queue SET #expiresAt = :expiry"
                 .into(),
@@ -135,7 +135,7 @@ mod tests {
 
     #[tokio::test]
     async fn one_item_more_than_the_maximum_shows_that_there_are_more() {
-        let (store, month) = (store_on(Endless), Month::of(Timestamp(0)));
+        let (store, month) = (store_on(Endless), Month::from_time(Timestamp(0)));
         let tenant = TenantId::from_static("acme");
         let costs = store.month_costs(&month, Some(&tenant)).await.unwrap();
         assert_eq!(costs.len(), MonthCost::MAX_OF_TENANT + 1);

@@ -178,7 +178,7 @@ impl JobTransitions for MemoryStore {
         };
         let outcome = self.transition(("finish", id), make, |job| own_write::finished(job, finish))?;
         if let Some(charge) = finish.charge.as_ref().filter(|_| is_applied) {
-            self.add_charge(charge, Month::of(finish.at));
+            self.add_charge(charge, Month::from_time(finish.at));
         }
         Ok(outcome)
     }
