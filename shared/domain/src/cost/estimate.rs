@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::steps::{self, DELIVERY_READS, GB, Ledger, SourceSize, gb_ms, milliseconds};
+use super::steps::{self, DELIVERY_READS, End, GB, Ledger, SourceSize, gb_ms, milliseconds};
 use super::{ChunkUsage, Cost, NanoDollars, Prices};
 use crate::job::Job;
 use crate::outcome::Counts;
@@ -128,7 +128,7 @@ impl PlannedRun {
         let source = SourceSize { bytes: file_bytes, preparation: None, has_item_files };
         let units = steps::split(source, &ledger)
             + steps::chunks(source, &ledger)
-            + steps::end(source, &ledger, Counts::default(), false);
+            + steps::end(source, &ledger, Counts::default(), End::Completed);
         Prices::current().cost(&units)
     }
 }
@@ -141,7 +141,7 @@ pub fn min_max_cost(job: &Job, limits: ChunkLimits) -> NanoDollars {
     let source = SourceSize::new(job);
     let chunks = source.bytes.div_ceil(limits.for_file(source.bytes).bytes.max(1)).clamp(1, CHUNKS_OF_FULL_GENERATION);
     let ledger = Ledger { groups: planned(chunks).groups, split_bytes: source.bytes, ..Ledger::default() };
-    let units = steps::split(source, &ledger) + steps::end(source, &ledger, Counts::default(), true);
+    let units = steps::split(source, &ledger) + steps::end(source, &ledger, Counts::default(), End::Stopped);
     NanoDollars(Prices::current().cost(&units).total().0.next_multiple_of(MICRO_DOLLAR))
 }
 

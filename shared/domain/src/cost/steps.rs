@@ -183,8 +183,18 @@ pub(super) fn chunks(source: SourceSize, ledger: &Ledger) -> Units {
     }
 }
 
+/// Kind of the end of a job.
+#[derive(Copy, Clone, Eq, PartialEq, Debug)]
+pub(super) enum End {
+    /// Every item has ended.
+    Completed,
+    /// The job was stopped before.
+    Stopped,
+}
+
 /// Returns the units of the end of a job with these counts: report, receipt and final status.
-pub(super) fn end(source: SourceSize, ledger: &Ledger, counts: Counts, is_stopped: bool) -> Units {
+pub(super) fn end(source: SourceSize, ledger: &Ledger, counts: Counts, end: End) -> Units {
+    let is_stopped = end == End::Stopped;
     let listed = u64::from(counts.failed > 0) + u64::from(counts.skipped > 0) + u64::from(is_stopped);
     let listing_ms = milliseconds(counts.failed.saturating_add(counts.skipped), LISTED_NS);
     Units {

@@ -212,7 +212,7 @@ impl Measured {
         let Self { groups, chunks: begun, sends, bytes: split_bytes, .. } = *self;
         let ledger = Ledger { groups, done_groups: groups, chunks: begun, sends, split_bytes, usage };
         let counts = Counts { failed: self.failed, ..Counts::default() };
-        let split_and_end = split(self.source(), &ledger) + end(self.source(), &ledger, counts, false);
+        let split_and_end = split(self.source(), &ledger) + end(self.source(), &ledger, counts, End::Completed);
         (split_and_end, Units { gb_ms: 0, ..chunks(self.source(), &ledger) })
     }
 }

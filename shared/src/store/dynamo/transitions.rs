@@ -206,7 +206,7 @@ impl JobTransitions for DynamoStore {
     async fn finish(&self, id: JobId, finish: &Finish) -> PortResult<Transition> {
         let (update, own) = (finish_update(id, finish)?, |job: &Job| own_write::finished(job, finish));
         match &finish.charge {
-            Some(charge) => self.transition_charged(id, update, (charge, finish.at), own).await,
+            Some(charge) => self.transition_charged(id, update, self.add_charge(charge, finish.at)?, own).await,
             None => self.transition(update, own).await,
         }
     }
