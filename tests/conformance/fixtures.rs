@@ -92,7 +92,7 @@ pub(crate) fn stop(millis: i64) -> Stop {
 
 pub(crate) fn finish(status: Status, millis: i64) -> Finish {
     let totals = Counts { succeeded: 7, failed: 2, skipped: 1 };
-    Finish { generation: 0, status, totals, report: Some("attempt1".into()), error: None, charge: None, at: at(millis) }
+    Finish { report: Some("attempt1".into()), ..Finish::new(status, totals, at(millis)) }
 }
 
 /// Ends a job, and moves its events to the list, as completion does.

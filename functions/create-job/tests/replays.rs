@@ -130,15 +130,7 @@ impl World {
     fn end(&self) {
         let JobProgress { groups, job } = now(self.ports.store.progress(self.id)).unwrap().unwrap();
         let totals = progress::counts(&job, &groups);
-        let finish = Finish {
-            generation: job.generation,
-            status: Status::Completed,
-            totals,
-            report: None,
-            error: None,
-            charge: None,
-            at: clock(),
-        };
+        let finish = Finish { generation: job.generation, ..Finish::new(Status::Completed, totals, clock()) };
         now(self.ports.store.finish(self.id, &finish)).unwrap();
         assert_eq!(totals.done(), job.split.item_count, "every item is counted once");
     }

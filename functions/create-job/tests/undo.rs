@@ -96,8 +96,7 @@ impl World {
         }
         let JobProgress { groups, job } = self.ports.store.progress(id).await.unwrap().unwrap();
         let totals = progress::counts(&job, &groups);
-        let (generation, status) = (job.generation, Status::Completed);
-        let finish = Finish { generation, status, totals, report: None, error: None, charge: None, at: clock() };
+        let finish = Finish { generation: job.generation, ..Finish::new(Status::Completed, totals, clock()) };
         self.ports.store.finish(id, &finish).await.unwrap();
         totals
     }

@@ -57,6 +57,11 @@ pub struct Finish {
 }
 
 impl Finish {
+    /// Creates the end of the first generation, without a report, an error and a charge.
+    pub const fn new(status: Status, totals: Counts, at: Timestamp) -> Self {
+        Self { generation: 0, status, totals, report: None, error: None, charge: None, at }
+    }
+
     /// Returns the event that tells of this end; `None` for a status that is not final.
     pub fn event(&self) -> Option<PendingEvent> {
         let event_type = EventType::of_status(self.status).filter(|_| self.status.is_final())?;

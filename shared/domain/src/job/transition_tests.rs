@@ -28,15 +28,7 @@ fn stop() -> Stop {
 }
 
 fn finish(status: Status) -> Finish {
-    Finish {
-        generation: 0,
-        status,
-        totals: Counts::default(),
-        report: None,
-        error: None,
-        charge: None,
-        at: Timestamp(1),
-    }
+    Finish::new(status, Counts::default(), Timestamp(1))
 }
 
 #[test]

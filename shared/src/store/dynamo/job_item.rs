@@ -140,8 +140,8 @@ mod tests {
         let cost = job.cost_estimate.unwrap().cost;
         let charge = Some(Charge { tenant: job.tenant.clone(), job_type: "import".into(), cost });
         let totals = Counts { succeeded: 1_000_000, ..Counts::default() };
-        let (status, report) = (Status::Completed, Some("abcdefgh".into()));
-        job.finish(&Finish { generation: 0, status, totals, report, error: None, charge, at: NOW });
+        let report = Some("abcdefgh".into());
+        job.finish(&Finish { report, charge, ..Finish::new(Status::Completed, totals, NOW) });
         assert!(job.completion.cost.is_some() && (1_025..=2_048).contains(&bytes(&job)), "ended: {}", bytes(&job));
     }
 
