@@ -9,7 +9,8 @@
 
 use crate::run::Run;
 use crate::usage::Calls;
-use longshore_domain::cost::{Prices, UnitPrices, Units};
+use longshore::metering::units_for_call;
+use longshore_domain::cost::{Prices, UnitPrices};
 use std::collections::BTreeMap;
 
 /// Functions whose cost a job's own `cost` includes.
@@ -78,7 +79,7 @@ fn functions_price(run: &Run, memory_mb: &BTreeMap<String, u32>, is_counted: imp
 /// Returns the service of a function's call, and its price.
 pub(crate) fn call_price(call: &str) -> (&'static str, f64) {
     let service = ["DynamoDB", "SQS", "S3"].into_iter().find(|service| call.starts_with(service));
-    match (service, Units::of_call(call)) {
+    match (service, units_for_call(call)) {
         (Some(service), Some(units)) => (service, Prices::current().cost(&units).total().dollars()),
         _ => ("other", 0.0),
     }

@@ -298,15 +298,7 @@ impl World {
         self.store.begin(id, 0, NOW).await?;
         let charge = self.store.job(id).await?.map(|job| Charge::new(&job, &[]));
         let totals = Counts { failed, ..Counts::default() };
-        let end = Finish {
-            generation: 0,
-            status: Status::Completed,
-            totals,
-            report: None,
-            error: None,
-            charge,
-            at: NOW.plus_seconds(2),
-        };
+        let end = Finish { charge, ..Finish::new(Status::Completed, totals, NOW.plus_seconds(2)) };
         self.store.finish(id, &end).await?;
         let Some(job) = self.store.job(id).await? else { return Ok(()) };
         let folder = JobFolder::for_job(&job);

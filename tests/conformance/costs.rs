@@ -38,7 +38,7 @@ fn tenant() -> TenantId {
 }
 
 async fn the_end_of_a_run_is_charged_once(store: impl Store + TenantCounts) {
-    let (tenant, month) = (tenant(), Month::of(at(0)));
+    let (tenant, month) = (tenant(), Month::from_time(at(0)));
     let job = created(&store, &tenant, "import").await;
     assert!(store.month_costs(&month, Some(&tenant)).await.unwrap().is_empty());
     assert_eq!(store.finish(job.job_id, &charged(&job, 1, 7)).await.unwrap(), Transition::Refused);
@@ -52,7 +52,7 @@ async fn the_end_of_a_run_is_charged_once(store: impl Store + TenantCounts) {
 }
 
 async fn each_run_is_charged_in_the_month_and_for_the_type_of_its_job(store: impl Store + TenantCounts) {
-    let (tenant, first) = (tenant(), Month::of(at(0)));
+    let (tenant, first) = (tenant(), Month::from_time(at(0)));
     let job = created(&store, &tenant, "import").await;
     let ended = job_after(store.finish(job.job_id, &charged(&job, 0, 7)).await.unwrap());
     let reopen =
@@ -65,7 +65,7 @@ async fn each_run_is_charged_in_the_month_and_for_the_type_of_its_job(store: imp
     job_after(store.finish(export.job_id, &charged(&export, 0, 9)).await.unwrap());
     let of = |job_type: &str| MonthCost { tenant: tenant.clone(), job_type: job_type.into(), runs: 1, cost: COST };
     assert_eq!(store.month_costs(&first, Some(&tenant)).await.unwrap(), [of("export"), of("import")]);
-    assert_eq!(store.month_costs(&Month::of(at(next_month)), Some(&tenant)).await.unwrap(), [of("import")]);
+    assert_eq!(store.month_costs(&Month::from_time(at(next_month)), Some(&tenant)).await.unwrap(), [of("import")]);
     let stranger = TenantId::parse(&format!("{tenant}-2")).unwrap();
     assert!(store.month_costs(&first, Some(&stranger)).await.unwrap().is_empty());
     // Other tests add costs of other tenants.

@@ -1,6 +1,6 @@
 //! Fixtures: jobs, groups and commits.
 
-use longshore_domain::cost::{ChunkUsage, Cost, EstimatedCost, NanoDollars};
+use longshore_domain::cost::{ChunkUsage, Cost, CostEstimate, NanoDollars};
 use longshore_domain::cursor::Cursor;
 use longshore_domain::group::{ChunkPlan, Commit, GroupPlan, Manifest};
 use longshore_domain::ids::JobId;
@@ -35,9 +35,9 @@ pub(crate) fn waiting_job() -> Job {
     }
 }
 
-fn estimated_cost() -> EstimatedCost {
+fn estimated_cost() -> CostEstimate {
     let cost = Cost { compute: NanoDollars(1), database: NanoDollars(2), ..Cost::default() };
-    EstimatedCost { cost, items: 3, assumed_item_bytes: Some(4), assumed_write_micros: None }
+    CostEstimate { cost, items: 3, assumed_item_bytes: Some(4), assumed_write_micros: None }
 }
 
 pub(crate) fn definition() -> Definition {
@@ -92,7 +92,7 @@ pub(crate) fn stop(millis: i64) -> Stop {
 
 pub(crate) fn finish(status: Status, millis: i64) -> Finish {
     let totals = Counts { succeeded: 7, failed: 2, skipped: 1 };
-    Finish { generation: 0, status, totals, report: Some("attempt1".into()), error: None, charge: None, at: at(millis) }
+    Finish { report: Some("attempt1".into()), ..Finish::new(status, totals, at(millis)) }
 }
 
 /// Ends a job, and moves its events to the list, as completion does.

@@ -38,8 +38,8 @@ enum Step {
     GroupDone { group: u32, time: i64 },
     Close(u32),
     CountGroupResend { group: u32, expected_resends: u32 },
-    SplitHeld(u32),
-    ChunkHeld(u32),
+    ResetSplitResends(u32),
+    ResetGroupResends(u32),
 }
 
 fn step() -> impl Strategy<Value = Step> {
@@ -64,8 +64,8 @@ fn step() -> impl Strategy<Value = Step> {
         1 => group.clone().prop_map(Step::Close),
         1 => (group.clone(), 0_u32..2)
             .prop_map(|(group, expected_resends)| Step::CountGroupResend { group, expected_resends }),
-        1 => (0_u32..2).prop_map(Step::SplitHeld),
-        1 => group.prop_map(Step::ChunkHeld),
+        1 => (0_u32..2).prop_map(Step::ResetSplitResends),
+        1 => group.prop_map(Step::ResetGroupResends),
     ]
 }
 
@@ -78,7 +78,7 @@ enum Observed {
     Commit(CommitOutcome),
     Group(Option<longshore_domain::group::Group>),
     Counted(ResendCount),
-    OnHold,
+    Reset,
     Moved(EventsMoved),
 }
 
@@ -150,13 +150,13 @@ async fn take(store: &impl Store, job: &Job, step: &Step) -> PortResult<Observed
         Step::CountGroupResend { group, expected_resends } => {
             Observed::Counted(store.count_group_resend(id, *group, *expected_resends, at(9)).await?)
         }
-        Step::SplitHeld(generation) => {
-            store.split_held(id, *generation).await?;
-            Observed::OnHold
+        Step::ResetSplitResends(generation) => {
+            store.reset_split_resends(id, *generation).await?;
+            Observed::Reset
         }
-        Step::ChunkHeld(group) => {
-            store.chunk_held(id, *group).await?;
-            Observed::OnHold
+        Step::ResetGroupResends(group) => {
+            store.reset_group_resends(id, *group).await?;
+            Observed::Reset
         }
     })
 }

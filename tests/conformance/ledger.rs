@@ -19,7 +19,7 @@ on_both_stores! {
     a_closed_group_accepts_only_repeated_commits,
     a_commit_to_an_absent_group_stores_nothing,
     a_group_resend_counts_once_and_is_reset_by_progress,
-    a_held_chunk_only_resets_the_resends_of_its_group,
+    a_paused_chunk_only_resets_the_resends_of_its_group,
     a_done_group_is_recorded_once,
     progress_lists_every_group_in_order,
     two_workers_on_one_chunk_count_every_item_once,
@@ -109,23 +109,23 @@ async fn a_group_resend_counts_once_and_is_reset_by_progress(store: impl Store) 
     assert_eq!(group.resends, 0);
 }
 
-async fn a_held_chunk_only_resets_the_resends_of_its_group(store: impl Store) {
+async fn a_paused_chunk_only_resets_the_resends_of_its_group(store: impl Store) {
     let id = split(&store, 1).await.job_id;
-    store.chunk_held(id, 0).await.unwrap();
+    store.reset_group_resends(id, 0).await.unwrap();
     assert_eq!(store.count_group_resend(id, 0, 0, at(7)).await.unwrap(), ResendCount::Counted);
     assert_eq!(store.count_group_resend(id, 0, 1, at(8)).await.unwrap(), ResendCount::Counted);
     let JobProgress { mut groups, job } = store.progress(id).await.unwrap().unwrap();
     for _ in 0..2 {
-        store.chunk_held(id, 0).await.unwrap();
+        store.reset_group_resends(id, 0).await.unwrap();
     }
     groups[0].resends = 0;
     assert_eq!(store.progress(id).await.unwrap().unwrap(), JobProgress { groups, job });
     assert_eq!(store.count_group_resend(id, 0, 0, at(9)).await.unwrap(), ResendCount::Counted);
     let closed = store.close(id, 0).await.unwrap().unwrap();
-    store.chunk_held(id, 0).await.unwrap();
+    store.reset_group_resends(id, 0).await.unwrap();
     assert_eq!(store.chunk_state(id, 0).await.unwrap().unwrap().group, closed, "a closed group is unchanged");
-    store.chunk_held(id, 7).await.unwrap();
-    store.chunk_held(JobId::generate(), 0).await.unwrap();
+    store.reset_group_resends(id, 7).await.unwrap();
+    store.reset_group_resends(JobId::generate(), 0).await.unwrap();
     assert_eq!(store.progress(id).await.unwrap().unwrap().groups.len(), 1, "no group is created");
 }
 

@@ -21,7 +21,7 @@ on_both_stores! {
     a_stopping_job_cannot_complete,
     a_resend_is_counted_once,
     progress_of_a_split_resets_the_resends,
-    a_held_split_only_resets_the_resends,
+    a_paused_split_only_resets_the_resends,
     an_absent_job_refuses_everything,
 }
 
@@ -228,23 +228,23 @@ async fn progress_of_a_split_resets_the_resends(store: impl Store) {
     assert_eq!((counted.resends, job.resends), (1, 0));
 }
 
-async fn a_held_split_only_resets_the_resends(store: impl Store) {
+async fn a_paused_split_only_resets_the_resends(store: impl Store) {
     let queued = accepted(&store).await;
     for job in [queued, split(&store, 1).await] {
         let id = job.job_id;
         let counted = job_after(store.count_resend(&job, at(5)).await.unwrap());
-        store.split_held(id, counted.generation + 1).await.unwrap();
+        store.reset_split_resends(id, counted.generation + 1).await.unwrap();
         assert_eq!(store.job(id).await.unwrap().unwrap(), counted, "another generation");
         for _ in 0..2 {
-            store.split_held(id, counted.generation).await.unwrap();
+            store.reset_split_resends(id, counted.generation).await.unwrap();
             assert_eq!(store.job(id).await.unwrap().unwrap(), Job { resends: 0, ..counted.clone() });
         }
         let stopping = job_after(store.stop(id, 0, &stop(6)).await.unwrap());
         let counted = job_after(store.count_resend(&stopping, at(7)).await.unwrap());
-        store.split_held(id, 0).await.unwrap();
+        store.reset_split_resends(id, 0).await.unwrap();
         assert_eq!(store.job(id).await.unwrap().unwrap(), counted, "its complete message was sent again");
     }
-    store.split_held(JobId::generate(), 0).await.unwrap();
+    store.reset_split_resends(JobId::generate(), 0).await.unwrap();
 }
 
 async fn an_absent_job_refuses_everything(store: impl Store) {

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use complete_job::Completer;
 use create_job::Splitter;
-use longshore::chunk::{DefinitionCache, Mode, PauseCache, Worker};
+use longshore::chunk::{DefinitionCache, Mode, Worker};
 use longshore::handler::Registry;
 use longshore::job_types::builtin;
+use longshore::pause_cache::PauseCache;
 use longshore::ports::{Ports, report_file_keys};
 use longshore_domain::dataset::Dataset;
 use longshore_domain::ids::{FileGuid, JobId};

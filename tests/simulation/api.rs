@@ -46,10 +46,10 @@ impl Backend for Simulated {
 
 type Services = Ports<<Simulated as Backend>::Store, <Simulated as Backend>::Queues, <Simulated as Backend>::Files>;
 
-/// The API over these services.
 /// Days for which jobs are kept.
 pub(crate) const RETENTION_DAYS: i64 = 100;
 
+/// The API over these services.
 pub(crate) fn api(ports: Services, records: &MemoryRecords, stall_s: i64) -> Router {
     router(Api::<Simulated> {
         ports,

@@ -96,19 +96,19 @@ pub(crate) async fn batch<T>(job_type: &str, tenant: &TenantId, work: impl Futur
     outcomes
 }
 
-/// Checks that no pause holds the items that the running worker passes to a handler.
+/// Checks that the items that the running worker passes to a handler are not paused.
 pub(crate) fn check_start(job_type: &str, tenant: &TenantId) {
     check("an item starts", CACHE_MS, job_type, tenant);
 }
 
-/// Checks that no pause holds the job that the running sweeper pushes. An operator's replay is no push.
+/// Checks that the job that the running sweeper pushes is not paused. An operator's replay is no push.
 pub(crate) fn check_push(job_type: &str, tenant: &TenantId) {
     if trace::function_name() == "sweep" {
         check("a job is pushed", 0, job_type, tenant);
     }
 }
 
-/// Checks that no pause holds the job that the running function splits or prepares.
+/// Checks that the job that the running function splits or prepares is not paused.
 pub(crate) fn check_split(job_type: &str, tenant: &TenantId) {
     check("a job is split", 0, job_type, tenant);
 }
@@ -117,26 +117,26 @@ pub(crate) fn check_split(job_type: &str, tenant: &TenantId) {
 fn check(what: &str, cache_ms: i64, job_type: &str, tenant: &TenantId) {
     STATE.with_borrow(|state| {
         let Some(free_since) = state.free_since.get(&trace::function_number()) else { return };
-        let held = state.holding(job_type, tenant).find(|known| {
+        let paused = state.pauses_of(job_type, tenant).find(|known| {
             let has_failed_read = state.failed_read_at.is_some_and(|at| at >= known.acknowledged_at);
             let cache_ms = if cache_ms > 0 && has_failed_read { STALE_MS } else { cache_ms };
             // Of events in the same millisecond, the order is unknown.
             free_since.millis_since(known.acknowledged_at) > cache_ms
         });
-        if let Some(Known { pause, acknowledged_at, .. }) = held {
+        if let Some(Known { pause, acknowledged_at, .. }) = paused {
             panic!("{what} during {pause:?}, which was acknowledged at {}", acknowledged_at.0);
         }
     });
 }
 
-/// Returns true if a pause that was acknowledged holds a job.
-pub(crate) fn is_held(job_type: &str, tenant: &TenantId) -> bool {
-    STATE.with_borrow(|state| state.holding(job_type, tenant).next().is_some())
+/// Returns true if an acknowledged pause of a job is in force.
+pub(crate) fn is_paused(job_type: &str, tenant: &TenantId) -> bool {
+    STATE.with_borrow(|state| state.pauses_of(job_type, tenant).next().is_some())
 }
 
 impl State {
-    /// Pauses that hold a job by the clock of the running function, and that nobody has begun to end.
-    fn holding<'a>(&'a self, job_type: &'a str, tenant: &'a TenantId) -> impl Iterator<Item = &'a Known> {
+    /// Pauses of a job that are in force by the clock of the running function, and that nobody has begun to end.
+    fn pauses_of<'a>(&'a self, job_type: &'a str, tenant: &'a TenantId) -> impl Iterator<Item = &'a Known> {
         let now = clock();
         self.known.iter().filter(move |Known { pause, requested_at, .. }| {
             let includes = match &pause.scope {

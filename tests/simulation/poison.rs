@@ -198,7 +198,7 @@ impl Lane {
             queue: QueueState::Idle,
             parked: &none,
             outage: None,
-            is_held: false,
+            is_paused: false,
         };
         for n in 0..=OTHERS {
             let job = self.job(id(n));

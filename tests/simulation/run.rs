@@ -109,7 +109,7 @@ fn run_seed(seed: u64, removed_condition: Option<&str>, trace_mode: TraceMode) -
         println!("{plan:#?}");
     }
     let mut world = World::from_plan(&plan, rng);
-    // Only the sweeper continues what a pause has held.
+    // Only the sweeper continues what was paused.
     if has_sweeper {
         world = world.with_operators_of(seed);
     }

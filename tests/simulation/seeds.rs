@@ -172,7 +172,7 @@ const FAULT_KINDS: [&str; 42] = [
     "delayed",
     "redelivered",
     "expired",
-    "held by a pause",
+    "ended by a pause",
     "duplicate",
     "lost",
     "lying answer",

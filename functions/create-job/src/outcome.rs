@@ -19,7 +19,7 @@ pub enum SplitEnd {
     /// Another splitter is ahead; or the job is split already, is stopping or has ended.
     NothingToDo,
     /// An operator has paused the job type or the tenant: the sweeper continues the split after the pause.
-    OnHold,
+    Paused,
     /// The job no longer exists: it was deleted.
     Absent,
     /// An earlier delivery failed. A copy of the message in the copies lane has replaced it.

@@ -10,7 +10,7 @@ use longshore_domain::cost::SpendingLimit;
 use longshore_domain::group::{ChunkPlan, GroupPlan, Manifest};
 use longshore_domain::job::{Job, JobError, Source, SourceFile, Stage, Status, Transition, UndoneImport};
 use longshore_domain::message::CreateMessage;
-use longshore_domain::pause::hold;
+use longshore_domain::pause::pause_of;
 use longshore_domain::ports::{Definition, Detected, Files, Queues, Store};
 use longshore_domain::split::ChunkLimits;
 use longshore_domain::timestamp::Timestamp;
@@ -164,11 +164,11 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
         let Some(job) = self.ports.store.job(message.job_id).await? else { return Err(Halt::End(SplitEnd::Absent)) };
         telemetry::record_job(&job);
         let is_waiting = job.is_live() && job.generation == message.generation && !job.split.ended;
-        if is_waiting && hold(&self.ports.store.pauses().await?, &job, (self.clock)()).is_some() {
+        if is_waiting && pause_of(&self.ports.store.pauses().await?, &job, (self.clock)()).is_some() {
             if job.resends > 0 {
-                self.ports.store.split_held(job.job_id, job.generation).await?;
+                self.ports.store.reset_split_resends(job.job_id, job.generation).await?;
             }
-            return Err(Halt::End(SplitEnd::OnHold));
+            return Err(Halt::End(SplitEnd::Paused));
         }
         let job = match job.status {
             Status::Waiting if job.generation != message.generation => return Err(Halt::End(SplitEnd::NothingToDo)),

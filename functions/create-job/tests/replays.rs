@@ -7,8 +7,9 @@ use std::sync::{Arc, Mutex};
 
 use create_job::{SplitEnd, Splitter};
 use futures::FutureExt;
-use longshore::chunk::{DefinitionCache, Mode, PauseCache, Worker};
+use longshore::chunk::{DefinitionCache, Mode, Worker};
 use longshore::handler::{ItemKey, JobContext, JobType, Outcome, Registry, TypeLimits};
+use longshore::pause_cache::PauseCache;
 use longshore::ports::Ports;
 use longshore_domain::dead_letter::{DeadLetterMessage, Queue, ReplayDecision, decide_replay};
 use longshore_domain::ids::{ChunkId, JobId};
@@ -129,15 +130,7 @@ impl World {
     fn end(&self) {
         let JobProgress { groups, job } = now(self.ports.store.progress(self.id)).unwrap().unwrap();
         let totals = progress::counts(&job, &groups);
-        let finish = Finish {
-            generation: job.generation,
-            status: Status::Completed,
-            totals,
-            report: None,
-            error: None,
-            charge: None,
-            at: clock(),
-        };
+        let finish = Finish { generation: job.generation, ..Finish::new(Status::Completed, totals, clock()) };
         now(self.ports.store.finish(self.id, &finish)).unwrap();
         assert_eq!(totals.done(), job.split.item_count, "every item is counted once");
     }

@@ -7,10 +7,11 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 
 use create_job::{SplitEnd, Splitter};
-use longshore::chunk::{ChunkEnd, DefinitionCache, Mode, PauseCache, Worker};
+use longshore::chunk::{ChunkEnd, DefinitionCache, Mode, Worker};
 use longshore::handler::Registry;
 use longshore::job_types::builtin;
 use longshore::job_types::undo::undo_options;
+use longshore::pause_cache::PauseCache;
 use longshore::ports::Ports;
 use longshore_domain::dataset::Dataset;
 use longshore_domain::ids::JobId;
@@ -95,8 +96,7 @@ impl World {
         }
         let JobProgress { groups, job } = self.ports.store.progress(id).await.unwrap().unwrap();
         let totals = progress::counts(&job, &groups);
-        let (generation, status) = (job.generation, Status::Completed);
-        let finish = Finish { generation, status, totals, report: None, error: None, charge: None, at: clock() };
+        let finish = Finish { generation: job.generation, ..Finish::new(Status::Completed, totals, clock()) };
         self.ports.store.finish(id, &finish).await.unwrap();
         totals
     }

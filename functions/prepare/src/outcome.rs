@@ -14,7 +14,7 @@ pub enum PrepareEnd {
     /// The job is split already, is stopping or has ended.
     NothingToDo,
     /// An operator has paused the job type or the tenant: the sweeper continues after the pause.
-    OnHold,
+    Paused,
     /// The job no longer exists: it was deleted.
     Absent,
     /// An earlier delivery failed. A copy of the message in the copies lane has replaced it.

@@ -6,7 +6,7 @@ use longshore::ports::Ports;
 use longshore::telemetry;
 use longshore_domain::job::{Job, SourceFile, Status, Stop, Transition};
 use longshore_domain::message::CreateMessage;
-use longshore_domain::pause::hold;
+use longshore_domain::pause::pause_of;
 use longshore_domain::ports::{Files, MultipartFiles, PortResult, Queues, Store};
 use longshore_domain::random;
 use longshore_domain::timestamp::Timestamp;
@@ -59,11 +59,11 @@ impl<S: Store, Q: Queues, F: Files + MultipartFiles> Preparer<'_, S, Q, F> {
         if !job.can_be_prepared(message.generation) {
             return Ok(PrepareEnd::NothingToDo);
         }
-        if hold(&self.ports.store.pauses().await?, &job, (self.clock)()).is_some() {
+        if pause_of(&self.ports.store.pauses().await?, &job, (self.clock)()).is_some() {
             if job.resends > 0 {
-                self.ports.store.split_held(job.job_id, job.generation).await?;
+                self.ports.store.reset_split_resends(job.job_id, job.generation).await?;
             }
-            return Ok(PrepareEnd::OnHold);
+            return Ok(PrepareEnd::Paused);
         }
         let Some((file, form)) = unprepared(&self.ports.files, &job).await? else {
             // The delivery that was first may have died before it continued the split.

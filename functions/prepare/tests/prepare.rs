@@ -246,9 +246,9 @@ async fn a_message_that_a_pause_holds_resets_the_count_of_resends_and_changes_no
         let before = world.job().await;
         world.ports.store.count_resend(&before, clock()).await.unwrap();
         if message == &create {
-            assert_eq!(splitter.split(message, NO_DEADLINE).await.unwrap(), SplitEnd::OnHold);
+            assert_eq!(splitter.split(message, NO_DEADLINE).await.unwrap(), SplitEnd::Paused);
         } else {
-            assert_eq!(world.preparer().deliver(message, delivery(0)).await.unwrap(), PrepareEnd::OnHold);
+            assert_eq!(world.preparer().deliver(message, delivery(0)).await.unwrap(), PrepareEnd::Paused);
         }
         assert_eq!(world.job().await, before);
     }

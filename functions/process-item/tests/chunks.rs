@@ -5,8 +5,9 @@
 use std::cell::Cell;
 use std::time::Duration;
 
-use longshore::chunk::{CHAIN_READS, ChunkEnd, DefinitionCache, Mode, PauseCache, TURN_S, Worker, read_chain};
+use longshore::chunk::{CHAIN_READS, ChunkEnd, DefinitionCache, Mode, TURN_S, Worker, read_chain};
 use longshore::handler::{Input, ItemKey, JobContext, JobType, Outcome, Registry, TypeLimits};
+use longshore::pause_cache::PauseCache;
 use longshore::ports::{JobFolder, Ports};
 use longshore_domain::group::{ChunkPlan, GroupPlan, Manifest};
 use longshore_domain::ids::{ChunkId, JobId};

@@ -4,8 +4,9 @@
 
 use std::cell::Cell;
 
-use longshore::chunk::{ChunkEnd, CostMeter, DefinitionCache, Mode, PauseCache, Worker};
+use longshore::chunk::{ChunkEnd, CostMeter, DefinitionCache, Mode, Worker};
 use longshore::handler::{ItemKey, JobContext, JobType, Outcome, Registry};
+use longshore::pause_cache::PauseCache;
 use longshore::ports::Ports;
 use longshore_domain::cost::{NanoDollars, Units, cost_so_far, generation_cost};
 use longshore_domain::group::{ChunkPlan, GroupPlan, Manifest};

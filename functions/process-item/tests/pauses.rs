@@ -4,8 +4,9 @@
 
 use std::cell::{Cell, RefCell};
 
-use longshore::chunk::{ChunkEnd, DefinitionCache, Mode, PauseCache, Worker};
+use longshore::chunk::{ChunkEnd, DefinitionCache, Mode, Worker};
 use longshore::handler::{ItemKey, JobContext, JobType, Outcome, Registry};
+use longshore::pause_cache::PauseCache;
 use longshore::ports::Ports;
 use longshore_domain::group::{ChunkPlan, GroupPlan, Manifest};
 use longshore_domain::ids::{ChunkId, JobId, PauseId};
@@ -67,7 +68,7 @@ impl JobType for Paused {
 }
 
 #[tokio::test]
-async fn a_chunk_is_committed_and_held_during_a_pause_and_each_item_is_processed_once() {
+async fn a_chunk_is_committed_and_ends_during_a_pause_and_each_item_is_processed_once() {
     let (store, queues, files) = (MemoryStore::default(), MemoryQueues::default(), MemoryFiles::default());
     let rows = (1..=ITEMS).map(|n| format!("{n}\n")).collect::<String>();
     files.put("k", rows.as_str());
@@ -99,7 +100,7 @@ async fn a_chunk_is_committed_and_held_during_a_pause_and_each_item_is_processed
         let JobProgress { groups, .. } = store.progress(job.job_id).await.unwrap().unwrap();
         groups[0].counts
     };
-    assert_eq!(work().await, ChunkEnd::OnHold);
+    assert_eq!(work().await, ChunkEnd::Paused);
     let passed = PASSED.with_borrow(Vec::len);
     assert!(passed <= PAUSED_AT as usize + LATE, "{passed} items were passed");
     assert_eq!(counts().await, Counts { succeeded: passed as u64, ..Counts::default() });
@@ -107,7 +108,7 @@ async fn a_chunk_is_committed_and_held_during_a_pause_and_each_item_is_processed
     // The sweeper has sent it between two pauses.
     let sent_at = clock();
     store.count_group_resend(job.job_id, 0, 0, sent_at).await.unwrap();
-    assert_eq!(work().await, ChunkEnd::OnHold);
+    assert_eq!(work().await, ChunkEnd::Paused);
     assert_eq!(PASSED.with_borrow(Vec::len), passed);
     let group = store.chunk_state(job.job_id, 0).await.unwrap().unwrap().group;
     assert_eq!((group.resends, group.sent_at), (0, sent_at), "its message has arrived");

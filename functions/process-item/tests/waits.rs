@@ -5,8 +5,9 @@
 use std::cell::{Cell, RefCell};
 use std::time::Duration;
 
-use longshore::chunk::{ChunkEnd, DefinitionCache, Mode, PauseCache, Worker};
+use longshore::chunk::{ChunkEnd, DefinitionCache, Mode, Worker};
 use longshore::handler::{ItemKey, JobContext, JobType, Outcome, Registry};
+use longshore::pause_cache::PauseCache;
 use longshore::ports::Ports;
 use longshore_domain::group::{ChunkPlan, GroupPlan, Manifest};
 use longshore_domain::ids::{ChunkId, JobId};

@@ -12,8 +12,8 @@ use longshore_domain::timestamp::Timestamp;
 use crate::overdue::{Circumstances, is_overdue, is_suspect, is_unsent, wait_s};
 
 /// Pushes without effect before something is given up: 31 stall times after the last progress, or 85 minutes by
-/// default. A service that every delivery needs may be unavailable for that long. A message that a pause holds has
-/// arrived, and resets the count.
+/// default. A service that every delivery needs may be unavailable for that long. A message that arrives during a pause
+/// resets the count.
 pub const PUSHES: u32 = 4;
 
 /// Pushes without effect before a job with a dead create message is stopped. Two, because one push can stay counted
@@ -114,7 +114,7 @@ fn progress(job: &Job, groups: &[Group], chunks_of: impl Fn(u32) -> u32, at: &Ci
         return vec![Action::Stop(Stop { status: Status::Failed, error: Some(error), at: at.now })];
     }
     match job.stage {
-        Stage::Queued if at.is_held => Vec::new(),
+        Stage::Queued if at.is_paused => Vec::new(),
         Stage::Queued => wait_for(job, at, Action::SendCreate).into_iter().collect(),
         Stage::Stopping => complete(job, at).into_iter().collect(),
         Stage::Splitting | Stage::Processing | Stage::Finishing | Stage::Done => running(job, groups, chunks_of, at),
@@ -144,7 +144,7 @@ fn running(job: &Job, groups: &[Group], chunks_of: impl Fn(u32) -> u32, at: &Cir
     if job.all_done() {
         return complete(job, at).into_iter().collect();
     }
-    if at.is_held {
+    if at.is_paused {
         // Groups that have ended are marked; everything else begins again after the pause.
         return groups
             .iter()
@@ -164,7 +164,7 @@ fn running(job: &Job, groups: &[Group], chunks_of: impl Fn(u32) -> u32, at: &Cir
 
 /// Decides the consequence of a dead-lettered create message for its job. Another splitter may be running, or its
 /// message may be waiting in its lane: a push of the sweeper, or a continuation of the dead splitter. So the job is
-/// stopped only after [`DEAD_SPLIT_PUSHES`] without effect, and not while a pause holds it, which the caller checks. The
+/// stopped only after [`DEAD_SPLIT_PUSHES`] without effect, and not while it is paused, which the caller checks. The
 /// dead letter may stay in its queue for days; it is harmless for a job that has ended.
 pub fn decide_dead_split(job: &Job, dead_letter: &CreateMessage, now: Timestamp, stall_s: i64) -> Option<Action> {
     let is_pushed = awaits_split(job, dead_letter) && job.resends >= DEAD_SPLIT_PUSHES;
@@ -255,5 +255,5 @@ fn failed(code: &str, message: &str, at: Timestamp) -> Stop {
 pub(crate) mod tests;
 
 #[cfg(test)]
-#[path = "held_tests.rs"]
-mod held_tests;
+#[path = "pauses_tests.rs"]
+mod pauses_tests;

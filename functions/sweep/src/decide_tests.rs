@@ -50,7 +50,14 @@ static NONE: BTreeSet<ChunkId> = BTreeSet::new();
 /// The queue is empty, or it is being processed and holds messages of the tenant.
 pub(crate) fn at(now_s: i64, queue_idle: bool) -> Circumstances<'static> {
     let queue = if queue_idle { QueueState::Idle } else { QueueState::Busy { passed: None, quiet: false } };
-    Circumstances { now: Timestamp(now_s * 1000), stall_s: STALL_S, queue, parked: &NONE, outage: None, is_held: false }
+    Circumstances {
+        now: Timestamp(now_s * 1000),
+        stall_s: STALL_S,
+        queue,
+        parked: &NONE,
+        outage: None,
+        is_paused: false,
+    }
 }
 
 pub(crate) fn pushes(job: &Job, groups: &[Group], at: &Circumstances<'_>) -> Vec<Action> {

@@ -16,8 +16,8 @@ use longshore_domain::tenant::TenantId;
 use longshore_domain::timestamp::Timestamp;
 
 use crate::decide::{Action, decide};
-use crate::held::ReadPauses;
 use crate::overdue::{Circumstances, ParkedByType, QueueState, TimeBudget, may_need_push};
+use crate::pauses::ReadPauses;
 use crate::push::Executor;
 
 /// Maximum number of cached delivery records of tenants.
@@ -43,7 +43,7 @@ pub(crate) struct InspectedJob {
     /// The pushes that it needs now.
     pub(crate) actions: Vec<Action>,
     /// True if an operator has paused its type or its tenant.
-    pub(crate) is_held: bool,
+    pub(crate) is_paused: bool,
 }
 
 impl JobInspector {
@@ -84,14 +84,14 @@ impl JobInspector {
             self.queue(ports, &job, now, stall_s).await
         };
         let outage = self.outage(ports, &job).await;
-        let is_held = self.pauses.hold(&ports.store, &job, now).await?;
-        let at = Circumstances { now, stall_s, queue, parked: &parked, outage, is_held };
-        // Of a job that is held, only groups that have ended are marked, which needs no manifest.
-        let chunks = if is_held { BTreeMap::new() } else { chunk_counts(&ports.store, &job, &groups, &at).await? };
+        let is_paused = self.pauses.is_paused(&ports.store, &job, now).await?;
+        let at = Circumstances { now, stall_s, queue, parked: &parked, outage, is_paused };
+        // Of a paused job, only groups that have ended are marked, which needs no manifest.
+        let chunks = if is_paused { BTreeMap::new() } else { chunk_counts(&ports.store, &job, &groups, &at).await? };
         let mut actions = decide(&job, &groups, |group| chunks.get(&group).copied().unwrap_or(0), &at);
         // A chunk that may be parked is neither lost nor dead.
         actions.retain(|action| is_known || !matches!(action, Action::SendChunks { .. } | Action::GiveUp { .. }));
-        Ok(Some(InspectedJob { job, actions, is_held }))
+        Ok(Some(InspectedJob { job, actions, is_paused }))
     }
 
     /// Returns the beginning of the outage of a running job's handler. Reads the state of a type once.

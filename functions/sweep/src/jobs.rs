@@ -73,8 +73,8 @@ pub(crate) struct JobSweep<'a, S, Q, F> {
     inspector: JobInspector,
     seen: BTreeSet<JobId>,
     removable: Vec<Job>,
-    /// Time since which the oldest job that was visited waits for its start. A job that a pause holds does not count:
-    /// it would keep the alarm raised, and so hide a job of others that is stuck.
+    /// Time since which the oldest job that was visited waits for its start. A paused job does not count: it would keep
+    /// the alarm raised, and so hide a job of others that is stuck.
     waiting_since: Option<Timestamp>,
 }
 
@@ -186,12 +186,12 @@ impl<'a, S: Store + Removal + Sweeps, Q: Queues + QueueDepth, F: Files> JobSweep
         summary.jobs += 1;
         self.seen.insert(position.job_id);
         let inspected = self.inspector.inspect(&self.executor, self.stall_s, position.job_id).await;
-        let InspectedJob { job, actions, is_held } = match inspected {
+        let InspectedJob { job, actions, is_paused } = match inspected {
             Ok(Some(needed)) => needed,
             Ok(None) => return,
             Err(error) => return summary.record_failure("cannot read a job", &error),
         };
-        if job.status == Status::Waiting && !is_held {
+        if job.status == Status::Waiting && !is_paused {
             let since = job.times.waits_since();
             self.waiting_since = Some(self.waiting_since.map_or(since, |earlier| earlier.min(since)));
         }

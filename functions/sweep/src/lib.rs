@@ -24,11 +24,11 @@
 mod dead_letters;
 pub mod decide;
 mod due;
-mod held;
 mod inspector;
 mod jobs;
 mod options;
 pub mod overdue;
+mod pauses;
 mod push;
 mod run;
 

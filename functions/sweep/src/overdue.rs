@@ -52,7 +52,7 @@ pub struct Circumstances<'a> {
     /// Beginning of the outage of the handler of the job's type; `None` if it works, or the type is not registered.
     pub outage: Option<Timestamp>,
     /// True if an operator has paused the job's type or tenant: its work is neither lost nor dead.
-    pub is_held: bool,
+    pub is_paused: bool,
 }
 
 /// State of the queue of a job's chunks, as far as it explains a chunk without progress.

@@ -3,12 +3,11 @@
 //! A push is sent before it is counted, so the count never exceeds the number of pushes. A crash in between, or a
 //! refused count, only leads to a superfluous message, which is harmless.
 
-use longshore::chunk::{
-    ChunkError, CostMeter, DefinitionCache, Mode, PauseCache, Worker, request_completion, roll_up, stop_job,
-};
+use longshore::chunk::{ChunkError, CostMeter, DefinitionCache, Mode, Worker, request_completion, roll_up, stop_job};
 use longshore::events::move_events;
 use longshore::handler::Registry;
 use longshore::metrics::{self, Metric};
+use longshore::pause_cache::PauseCache;
 use longshore::ports::{JobFolder, Ports, upload_key};
 use longshore::result::FailuresByCode;
 use longshore_domain::cost::Charge;

@@ -13,8 +13,8 @@ use tracing::Instrument;
 
 use crate::decide::decide_dead_split;
 use crate::due::DueSweep;
-use crate::held::ReadPauses;
 use crate::jobs::{JobSweep, SweepSummary};
+use crate::pauses::ReadPauses;
 use crate::push::Executor;
 
 /// The sweeper.
@@ -87,7 +87,7 @@ impl<S: Store + Removal + Sweeps + JobTypes, Q: Queues + QueueDepth, F: Files, D
         Ok(())
     }
 
-    /// Stops the job of a dead split, if a push had no effect and no pause holds the job: during a pause, a splitter
+    /// Stops the job of a dead split, if a push had no effect and the job is not paused: during a pause, a splitter
     /// acknowledges the pushed message without a step.
     async fn dead_split(
         &self,
@@ -99,7 +99,7 @@ impl<S: Store + Removal + Sweeps + JobTypes, Q: Queues + QueueDepth, F: Files, D
         telemetry::record_job(&job);
         let now = (self.clock)();
         let Some(action) = decide_dead_split(&job, dead_letter, now, self.stall_s) else { return Ok(()) };
-        if pauses.hold(&self.ports.store, &job, now).await? {
+        if pauses.is_paused(&self.ports.store, &job, now).await? {
             return Ok(());
         }
         executor.act(&job, action).await

@@ -41,8 +41,8 @@ pub struct Group {
     pub cursors: BTreeMap<u32, Cursor>,
     /// Time of the last commit, or of the last wake of one of its chunks.
     pub progressed_at: Timestamp,
-    /// Number of times that the sweeper has sent the group's chunks again since then, or since a pause held one of the
-    /// messages.
+    /// Number of times that the sweeper has sent the group's chunks again since then, or since one of their messages
+    /// has arrived during a pause.
     pub resends: u32,
     /// Last time at which messages for its chunks are known to have been sent: at its commit, by a re-send, or when a
     /// chunk was woken.
@@ -95,9 +95,9 @@ impl Group {
         self.items.div_ceil(self.cursors.len().max(1) as u64)
     }
 
-    /// Records that a message of one of its chunks has arrived, and is held by a pause: the re-sends so far had an effect.
+    /// Records that a message of one of its chunks has arrived during a pause: the re-sends so far had an effect.
     /// Idempotent. Moves no time, so that a lost message is overdue as before. Without effect on a closed group.
-    pub fn chunk_held(&mut self) {
+    pub fn reset_resends(&mut self) {
         if self.open {
             self.resends = 0;
         }
@@ -281,11 +281,11 @@ mod tests {
     }
 
     #[test]
-    fn a_held_chunk_resets_only_the_resends_of_an_open_group() {
+    fn a_paused_chunk_resets_only_the_resends_of_an_open_group() {
         for (open, resends) in [(true, 0), (false, 3)] {
             let mut group = Group { open, resends: 3, ..Group::new(0, 10, 100, Timestamp(0)) };
             let expected = Group { resends, ..group.clone() };
-            group.chunk_held();
+            group.reset_resends();
             assert_eq!(group, expected);
         }
     }

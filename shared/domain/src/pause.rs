@@ -1,5 +1,5 @@
 //! Pauses: an operator stops the work of a job type or of a tenant, without losing or failing an item. A pause ends by
-//! itself, so that one that everybody has forgotten does not hold jobs until they expire.
+//! itself, so that one that everybody has forgotten does not stop jobs until they expire.
 
 use crate::ids::PauseId;
 use crate::job::Job;
@@ -15,7 +15,7 @@ pub const MAX_DAYS: i64 = 7;
 /// Maximum number of pauses that are in force: every worker reads all of them, in one query.
 pub const MAX_PAUSES: usize = 100;
 
-/// The jobs that a pause holds.
+/// The jobs that a pause affects.
 #[derive(Clone, Eq, PartialEq, Ord, PartialOrd, Hash, Debug)]
 pub enum PauseScope {
     /// All jobs of a type.
@@ -39,7 +39,7 @@ impl PauseScope {
 pub struct Pause {
     /// Unique id.
     pub id: PauseId,
-    /// The jobs that it holds.
+    /// The jobs that it affects.
     pub scope: PauseScope,
     /// Start.
     pub since: Timestamp,
@@ -50,16 +50,16 @@ pub struct Pause {
 }
 
 impl Pause {
-    /// Returns true while the pause holds, by the clock of whoever reads it: its end needs no write.
+    /// Returns true while the pause is in force, by the clock of whoever reads it: its end needs no write.
     pub fn is_in_force(&self, now: Timestamp) -> bool {
         now < self.until
     }
 }
 
-/// Returns the pause that holds a job; of several, the one that ends last.
-pub fn hold<'a>(pauses: &'a [Pause], job: &Job, now: Timestamp) -> Option<&'a Pause> {
-    let holding = pauses.iter().filter(|pause| pause.is_in_force(now) && pause.scope.includes(job));
-    holding.max_by_key(|pause| pause.until)
+/// Returns the pause of a job; of several, the one that ends last.
+pub fn pause_of<'a>(pauses: &'a [Pause], job: &Job, now: Timestamp) -> Option<&'a Pause> {
+    let in_force = pauses.iter().filter(|pause| pause.is_in_force(now) && pause.scope.includes(job));
+    in_force.max_by_key(|pause| pause.until)
 }
 
 /// Returns true if one more pause is permitted: fewer than [`MAX_PAUSES`] are in force, or one of the scope is, which
@@ -72,9 +72,9 @@ pub fn has_room(pauses: &[Pause], scope: &PauseScope, now: Timestamp) -> bool {
     in_force.len() < MAX_PAUSES || in_force.iter().any(|pause| pause.scope == *scope)
 }
 
-/// Returns true if a pause holds all jobs of a type.
-pub fn is_type_held(pauses: &[Pause], job_type: &str, now: Timestamp) -> bool {
-    let is_of_type = |scope: &PauseScope| matches!(scope, PauseScope::JobType(held) if held == job_type);
+/// Returns true if a job type is paused.
+pub fn is_type_paused(pauses: &[Pause], job_type: &str, now: Timestamp) -> bool {
+    let is_of_type = |scope: &PauseScope| matches!(scope, PauseScope::JobType(paused) if paused == job_type);
     pauses.iter().any(|pause| pause.is_in_force(now) && is_of_type(&pause.scope))
 }
 
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn a_job_is_held_by_a_pause_of_its_type_or_its_tenant_until_the_last_one_ends() {
+    fn a_job_is_paused_by_a_pause_of_its_type_or_its_tenant_until_the_last_one_ends() {
         let job = Job::waiting(JobId::generate(), TenantId::from_static("acme"), "invite", NOW);
         for (pauses, until_s) in [
             (vec![], None),
@@ -109,8 +109,8 @@ mod tests {
             (vec![of_type("invite", 60), of_tenant("acme", 30)], Some(60)),
             (vec![of_type("invite", 0)], None),
         ] {
-            let held = hold(&pauses, &job, NOW).map(|pause| pause.until);
-            assert_eq!(held, until_s.map(|seconds| NOW.plus_seconds(seconds)), "{pauses:?}");
+            let paused = pause_of(&pauses, &job, NOW).map(|pause| pause.until);
+            assert_eq!(paused, until_s.map(|seconds| NOW.plus_seconds(seconds)), "{pauses:?}");
         }
     }
 
@@ -131,14 +131,14 @@ mod tests {
     }
 
     #[test]
-    fn a_type_is_held_by_its_own_pause_only() {
-        for (pauses, is_held) in [
+    fn a_type_is_paused_by_its_own_pause_only() {
+        for (pauses, is_paused) in [
             (vec![], false),
             (vec![of_tenant("invite", 60), of_type("enrich", 60)], false),
             (vec![of_type("invite", 0)], false),
             (vec![of_tenant("acme", 60), of_type("invite", 60)], true),
         ] {
-            assert_eq!(is_type_held(&pauses, "invite", NOW), is_held, "{pauses:?}");
+            assert_eq!(is_type_paused(&pauses, "invite", NOW), is_paused, "{pauses:?}");
         }
     }
 }

@@ -16,11 +16,11 @@ use super::definition_cache::PreparedDefinition;
 use super::delivery::{ChunkDelivery, ChunkEnd, ChunkError, Mode};
 use super::ending::{roll_up, stop_job};
 use super::items::{Found, find};
-use super::limits::failed;
 use super::reasons::HandlerKind;
 use super::remote_calls::RemoteCalls;
 use super::stored::StoredItems;
 use super::tally::Tally;
+use super::tolerance_stop::failed;
 use super::usage::AttemptUsage;
 use super::worker::{TURN_S, Worker};
 
@@ -147,7 +147,7 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
         }
         let (dataset, mut stored, mut batch) = (self.job.dataset(), StoredItems::default(), 16);
         while self.tally.position < items.len() {
-            self.pause().await?;
+            self.between_batches().await?;
             let started = (self.worker.clock)();
             if let Some(dataset) = dataset.as_ref().filter(|_| self.mode == Mode::Work) {
                 stored.read(self.reader()?, dataset, &items, self.tally.position).await?;
@@ -172,22 +172,22 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
         self.end_round().await
     }
 
-    /// Runs between batches: commits if it is time, checks that the job still runs, and stops if it is held, or before
-    /// the deadline. If there are gaps, the next step ends instead: it closes them. The deadline stops it only after an
-    /// item; otherwise a chunk whose items take long to read would be continued indefinitely.
-    async fn pause(&mut self) -> Result<(), Interrupt> {
+    /// Runs between batches: commits if it is time, checks that the job still runs, and stops if it is paused, or
+    /// before the deadline. If there are gaps, the next step ends instead: it closes them. The deadline stops it only
+    /// after an item; otherwise a chunk whose items take long to read would be continued indefinitely.
+    async fn between_batches(&mut self) -> Result<(), Interrupt> {
         let now = (self.worker.clock)();
-        let is_held = self.is_held().await?;
+        let is_paused = self.is_paused().await?;
         let is_late = now >= self.deadline && self.tally.position > self.first_position;
-        let over = (is_held || is_late) && !self.calls.has_gaps();
+        let over = (is_paused || is_late) && !self.calls.has_gaps();
         let due = now.millis_since(self.committed_at) >= COMMIT_MS || self.tally.is_large();
         if !self.tally.is_empty() && (over || due) {
             let group = self.commit(CommitPoint::InRound).await?;
             self.stop_if_tolerance_exceeded(&group).await?;
         }
         if over {
-            if is_held {
-                return Err(Interrupt::End(ChunkEnd::OnHold));
+            if is_paused {
+                return Err(Interrupt::End(ChunkEnd::Paused));
             }
             // A chunk that is given up keeps its failure count.
             let failures = if self.mode == Mode::GiveUp { self.message.failures } else { 0 };
@@ -199,8 +199,8 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
     }
 
     /// Returns true if an operator has paused the job type or the tenant.
-    pub(super) async fn is_held(&self) -> Result<bool, ChunkError> {
-        Ok(self.worker.is_held(self.job, self.mode).await?)
+    pub(super) async fn is_paused(&self) -> Result<bool, ChunkError> {
+        Ok(self.worker.is_paused(self.job, self.mode).await?)
     }
 
     /// Ends the delivery if the job has stopped since it was read more than [`CHECK_MS`] ago.

@@ -46,9 +46,9 @@ pub enum ChunkEnd {
     /// The type's concurrency limit is reached: the chunk is parked, and sent again when a permit is free.
     Parked,
     /// The remote handler cannot be called now: the chunk is parked, and sent again at a later time.
-    Paused,
+    HandlerWait,
     /// An operator has paused the job type or the tenant: the sweeper sends the chunk again after the pause.
-    OnHold,
+    Paused,
     /// Another worker has moved the cursor.
     Lost,
     /// The job is stopping or has ended.

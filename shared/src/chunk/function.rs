@@ -7,10 +7,10 @@ use longshore_domain::timestamp::Timestamp;
 use super::definition_cache::DefinitionCache;
 use super::delivery::{ChunkEnd, ChunkError};
 use super::delivery_recorder::DeliveryRecorder;
-use super::pause_cache::PauseCache;
 use super::worker::{CostMeter, Worker};
 use crate::batch::Delivery;
 use crate::handler::Registry;
+use crate::pause_cache::PauseCache;
 use crate::ports::Ports;
 
 /// State of a function that processes chunk messages: services, job types, and the caches of this process.

@@ -93,13 +93,13 @@ impl<S: Ledger + Permits + ParkedChunks, Q: Queues, F> ConcurrencyLimiter<'_, S,
         let store = &self.ports.store;
         let ended = match end {
             Ok(ChunkEnd::Lost) => store.park(self.job_type, claimed).await,
-            Ok(ChunkEnd::Parked | ChunkEnd::Paused | ChunkEnd::TooEarly) => Ok(()),
+            Ok(ChunkEnd::Parked | ChunkEnd::HandlerWait | ChunkEnd::TooEarly) => Ok(()),
             // After an error, the worker's own message comes again.
             Ok(
                 ChunkEnd::Finished
                 | ChunkEnd::NextRound
                 | ChunkEnd::Continued
-                | ChunkEnd::OnHold
+                | ChunkEnd::Paused
                 | ChunkEnd::NotLive
                 | ChunkEnd::Absent,
             )

@@ -1,8 +1,8 @@
 //! Calls of a remote handler: at most one per step of an attempt, so that commits and checks stay in time.
 //!
 //! Outcomes are taken in the order of the items. An answer for some of the items leaves gaps: the outcomes behind a gap
-//! are kept in memory until the gap is answered. If the time ends before, or if the chunk is parked or held, the items
-//! in the gaps go to the next round, so that no outcome behind them is lost.
+//! are kept in memory until the gap is answered. If the time ends before, or if the chunk is parked or paused, the
+//! items in the gaps go to the next round, so that no outcome behind them is lost.
 
 use std::collections::BTreeMap;
 use std::mem::take;
@@ -93,8 +93,8 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
     ) -> Result<Option<Rejection>, Interrupt> {
         let handlers = self.worker.registry.handlers();
         let handlers = handlers.ok_or_else(|| self.unusable("this function calls no remote handlers"))?;
-        if self.is_held().await? {
-            return self.hold(remote, items).await;
+        if self.is_paused().await? {
+            return self.end_paused(remote, items).await;
         }
         if !self.has_time_for(remote.timeout() + handlers.reserve()) {
             return self.leave(remote, items).await;

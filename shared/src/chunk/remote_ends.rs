@@ -1,4 +1,4 @@
-//! Ends of a delivery without a further call: no time is left, a pause holds the job, the handler cannot be called now,
+//! Ends of a delivery without a further call: no time is left, the job is paused, the handler cannot be called now,
 //! or the call cannot be made. Every outcome that a handler has given is committed first, also those behind a gap.
 
 use longshore_domain::concurrency::ParkedChunk;
@@ -56,14 +56,18 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
 
     /// Ends the delivery, because an operator has paused the job type or the tenant: the sweeper sends the chunk again
     /// after the pause. No item spends a try, so that no pause fails an item.
-    pub(super) async fn hold(&mut self, remote: &RemoteJob, items: &Items) -> Result<Option<Rejection>, Interrupt> {
+    pub(super) async fn end_paused(
+        &mut self,
+        remote: &RemoteJob,
+        items: &Items,
+    ) -> Result<Option<Rejection>, Interrupt> {
         let unanswered = "an operator has paused the work before the handler has answered for the item";
         self.close_gaps(remote, items, &Outcome::Busy { reason: unanswered.into() })?;
         if self.tally.position == items.len() {
             return Ok(None);
         }
         self.commit_if_any().await?;
-        Err(Interrupt::End(ChunkEnd::OnHold))
+        Err(Interrupt::End(ChunkEnd::Paused))
     }
 
     /// Parks the chunk until a time: first its record, which the sweeper and other workers wake when it is due, then a
@@ -92,7 +96,7 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
             // At least a second: the clock of the next worker can be behind, and it would park the chunk again at once.
             ports.queues.send_chunks(&[message], delay_s.max(1)).await?;
         }
-        Err(Interrupt::End(ChunkEnd::Paused))
+        Err(Interrupt::End(ChunkEnd::HandlerWait))
     }
 
     /// Commits what is not committed. Checks the tolerance as after every commit: a check of the cost is due after one

@@ -42,7 +42,7 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
     ) -> Result<RateWait, Interrupt> {
         let Some(limit) = remote.rate() else {
             // The ping before can have taken seconds.
-            return Ok(if self.is_held_while_live().await? { RateWait::DecideAgain } else { RateWait::Send(wanted) });
+            return Ok(if self.is_paused_while_live().await? { RateWait::DecideAgain } else { RateWait::Send(wanted) });
         };
         // Not before the reservation is known: its time would have passed.
         let earliest = Timestamp((self.worker.clock)().0.saturating_add(self.calls.reserving_ms.max(MIN_RESERVING_MS)));
@@ -64,7 +64,7 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
                 Allowed::NoneEver(_) => return Ok(RateWait::DecideAgain),
             }
         }
-        if self.is_held_while_live().await? {
+        if self.is_paused_while_live().await? {
             return Ok(RateWait::DecideAgain);
         }
         self.sleep_until(handlers, at).await;
@@ -74,10 +74,10 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
         })
     }
 
-    /// Ends the delivery if the job has stopped. Returns true if a pause holds it.
-    async fn is_held_while_live(&mut self) -> Result<bool, Interrupt> {
+    /// Ends the delivery if the job has stopped. Returns true if it is paused.
+    async fn is_paused_while_live(&mut self) -> Result<bool, Interrupt> {
         self.check_live().await?;
-        Ok(self.is_held().await?)
+        Ok(self.is_paused().await?)
     }
 
     /// Reserves items; `None` if all are reserved for longer than a worker waits.

@@ -42,9 +42,9 @@ impl<S: Store, Q: Queues, F: Files> Worker<'_, S, Q, F> {
         };
         telemetry::record_job(&state.job);
         let end = self.process_chunk(delivery, &state).await?;
-        if end == ChunkEnd::OnHold && state.group.resends > 0 {
+        if end == ChunkEnd::Paused && state.group.resends > 0 {
             // The message that the sweeper has sent has arrived: pauses alone must not use up its pushes.
-            self.ports.store.chunk_held(message.job_id, message.group).await?;
+            self.ports.store.reset_group_resends(message.job_id, message.group).await?;
         }
         Ok(end)
     }
@@ -62,8 +62,8 @@ impl<S: Store, Q: Queues, F: Files> Worker<'_, S, Q, F> {
         // Also after an error, and without a permit: a chunk that was woken but needs no permit must not block others.
         // Not if no call can be made: the handler can take no other chunk either, and the sweeper wakes some every minute.
         let can_others_run = match end {
-            Ok(ChunkEnd::Parked | ChunkEnd::Paused) => false,
-            Ok(ChunkEnd::OnHold) => !self.is_type_held(&state.job).await,
+            Ok(ChunkEnd::Parked | ChunkEnd::HandlerWait) => false,
+            Ok(ChunkEnd::Paused) => !self.is_type_paused(&state.job).await,
             _ => true,
         };
         if can_others_run {
@@ -74,8 +74,8 @@ impl<S: Store, Q: Queues, F: Files> Worker<'_, S, Q, F> {
 
     /// Returns true if an operator has paused the job type, and not only the tenant; false if the pauses cannot be
     /// read: at worst, chunks are woken in vain.
-    async fn is_type_held(&self, job: &Job) -> bool {
-        self.pauses.is_type_held(&self.ports.store, &job.job_type, (self.clock)()).await.unwrap_or(false)
+    async fn is_type_paused(&self, job: &Job) -> bool {
+        self.pauses.is_type_paused(&self.ports.store, &job.job_type, (self.clock)()).await.unwrap_or(false)
     }
 
     /// Returns the concurrency limit of a job's type, if it has one. That of a registered type is in the definition of
@@ -158,16 +158,16 @@ impl<S: Store, Q: Queues, F: Files> Worker<'_, S, Q, F> {
             return Ok(None);
         }
         // No record is written: the sweeper sends chunks again that make no progress, and pushes none during the pause.
-        if self.is_held(&state.job, delivery.mode).await? {
-            return Ok(Some(ChunkEnd::OnHold));
+        if self.is_paused(&state.job, delivery.mode).await? {
+            return Ok(Some(ChunkEnd::Paused));
         }
         let early = self.send_again_if_early(delivery.message, &state.group).await?;
         Ok(early.then_some(ChunkEnd::TooEarly))
     }
 
     /// Returns true if an operator has paused the job type or the tenant. A chunk that is given up needs no handler.
-    pub(super) async fn is_held(&self, job: &Job, mode: Mode) -> PortResult<bool> {
-        Ok(mode == Mode::Work && self.pauses.is_held(&self.ports.store, job, (self.clock)()).await?)
+    pub(super) async fn is_paused(&self, job: &Job, mode: Mode) -> PortResult<bool> {
+        Ok(mode == Mode::Work && self.pauses.is_paused(&self.ports.store, job, (self.clock)()).await?)
     }
 
     async fn attempt(&self, delivery: ChunkDelivery<'_>, state: &ChunkState) -> Result<ChunkEnd, ChunkError> {

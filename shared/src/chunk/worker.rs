@@ -8,9 +8,9 @@ use longshore_domain::timestamp::Timestamp;
 use super::definition_cache::DefinitionCache;
 use super::delivery::{ChunkDelivery, ChunkEnd, ChunkError, Mode};
 use super::delivery_recorder::DeliveryRecorder;
-use super::pause_cache::PauseCache;
 use crate::batch::Delivery;
 use crate::handler::Registry;
+use crate::pause_cache::PauseCache;
 use crate::ports::Ports;
 
 /// Seconds after which a worker commits and sends its chunk to the end of the queue. A fair queue delivers the messages

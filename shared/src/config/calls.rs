@@ -9,7 +9,6 @@ use aws_sdk_dynamodb::config::interceptors::BeforeTransmitInterceptorContextRef;
 use aws_sdk_dynamodb::config::{ConfigBag, Intercept, RuntimeComponents};
 use aws_sdk_dynamodb::error::BoxError;
 use aws_smithy_runtime_api::client::orchestrator::Metadata;
-use longshore_domain::cost::Units;
 
 use crate::metering;
 
@@ -40,7 +39,7 @@ impl Intercept for CountCalls {
     ) -> Result<(), BoxError> {
         if let Some(call) = config.load::<Metadata>() {
             let name = format!("{}.{}", call.service().replace(' ', ""), call.name());
-            metering::add(Units::of_call(&name).unwrap_or_default());
+            metering::add(metering::units_for_call(&name).unwrap_or_default());
             *CALLS.lock().unwrap_or_else(PoisonError::into_inner).entry(name).or_default() += 1;
         }
         Ok(())

@@ -10,14 +10,12 @@
 //! | `options_schema` | the schema of the options of a registered type |
 //! | `pinging` | the call that sends a ping |
 //! | `registered_type` | a registered type as a job type, and its jobs |
-//! | [`waiting`] | what jobs of a registered type wait for |
 
 mod calls;
 mod item_value;
 mod options_schema;
 mod pinging;
 mod registered_type;
-pub mod waiting;
 
 pub use calls::{CallHandlers, Calling, NotCalled, RemoteCall, RemoteReply};
 pub use options_schema::OptionsSchema;

@@ -6,7 +6,7 @@
 //! Structs with private fields have such a pattern in the tests of their modules: `Breaker`, `LastPing`, `Open`,
 //! `Lowered`, `Bisection`, `StoredSelection`, and `JobError`, which is non-exhaustive.
 
-use longshore_domain::cost::EstimatedCost;
+use longshore_domain::cost::CostEstimate;
 use longshore_domain::cursor::Cursor;
 use longshore_domain::dead_letter::{DeadLetterRecord, Resolution};
 use longshore_domain::event::{EndpointDisabled, Event, JobChange, PendingEvent};
@@ -76,7 +76,7 @@ members! {
         deleted_at,
     }
     Tolerance { max_failed, max_failed_percent, max_cost }
-    EstimatedCost { cost, items, assumed_item_bytes, assumed_write_micros }
+    CostEstimate { cost, items, assumed_item_bytes, assumed_write_micros }
     Stop { status, error, at }
     Preparation { read_bytes, size_bytes }
     SourceFile { key, size_bytes, etag, format, name, reading, original }

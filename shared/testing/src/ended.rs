@@ -206,8 +206,7 @@ impl Ending<'_> {
             }
         }
         let report = Some("made/made".to_owned());
-        let finish =
-            Finish { generation: 0, status, totals: items.counts(), report, error: None, charge: None, at: AT };
+        let finish = Finish { report, ..Finish::new(status, items.counts(), AT) };
         store.finish(id, &finish).await.expect("the end of the job");
         assert_eq!(self.stored().await.status, status, "the job has ended");
     }

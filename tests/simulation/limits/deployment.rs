@@ -7,8 +7,9 @@ use std::sync::Arc;
 
 use futures::FutureExt;
 use longshore::batch::Delivery;
-use longshore::chunk::{ChunkEnd, ChunkError, DefinitionCache, DeliveryRecorder, PauseCache, Worker};
+use longshore::chunk::{ChunkEnd, ChunkError, DefinitionCache, DeliveryRecorder, Worker};
 use longshore::handler::Registry;
+use longshore::pause_cache::PauseCache;
 use longshore::ports::Ports;
 use longshore::remote::CallHandlers;
 use longshore_domain::pause::Pause;

@@ -126,7 +126,7 @@ impl JobTransitions for Stepwise<Unguarded<MemoryStore>> {
         ) -> PortResult<Option<Reading>>;
         async fn record_preparation(&self, job: &Job, uploaded: &SourceFile, preparation: Preparation, now: Timestamp) -> PortResult<Transition>;
         async fn end_preparation(&self, job: &Job, prepared: &SourceFile, now: Timestamp) -> PortResult<Transition>;
-        async fn split_held(&self, id: JobId, generation: u32) -> PortResult<()>;
+        async fn reset_split_resends(&self, id: JobId, generation: u32) -> PortResult<()>;
         async fn end_split(&self, job: &Job, groups: u32, issues: &[JobError], now: Timestamp) -> PortResult<Transition>;
         async fn stop(&self, id: JobId, generation: u32, stop: &Stop) -> PortResult<Transition>;
         async fn stop_if_unchanged(&self, read: &Job, stop: &Stop) -> PortResult<Transition>;
@@ -177,7 +177,7 @@ impl<T: Ledger + JobStore> Ledger for Stepwise<T> {
         async fn manifest(&self, id: JobId, group: u32) -> PortResult<Option<Manifest>>;
         async fn close(&self, id: JobId, group: u32) -> PortResult<Option<Group>>;
         async fn chunk_woken(&self, id: JobId, group: u32, now: Timestamp) -> PortResult<()>;
-        async fn chunk_held(&self, id: JobId, group: u32) -> PortResult<()>;
+        async fn reset_group_resends(&self, id: JobId, group: u32) -> PortResult<()>;
         async fn count_group_resend(&self, id: JobId, group: u32, expected_resends: u32, now: Timestamp) -> PortResult<ResendCount>;
     }
 }

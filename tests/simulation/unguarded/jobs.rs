@@ -161,7 +161,7 @@ impl JobTransitions for Unguarded<MemoryStore> {
             detected: Option<&Detected>
         ) -> PortResult<Option<Reading>>;
         async fn record_preparation(&self, job: &Job, uploaded: &SourceFile, preparation: Preparation, now: Timestamp) -> PortResult<Transition>;
-        async fn split_held(&self, id: JobId, generation: u32) -> PortResult<()>;
+        async fn reset_split_resends(&self, id: JobId, generation: u32) -> PortResult<()>;
         async fn stop_if_unchanged(&self, read: &Job, stop: &Stop) -> PortResult<Transition>;
         async fn delete(&self, id: JobId, now: Timestamp) -> PortResult<Transition>;
     }

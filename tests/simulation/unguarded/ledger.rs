@@ -15,7 +15,7 @@ impl Ledger for Unguarded<MemoryStore> {
     as_is! {
         async fn manifest(&self, id: JobId, group: u32) -> PortResult<Option<Manifest>>;
         async fn chunk_woken(&self, id: JobId, group: u32, now: Timestamp) -> PortResult<()>;
-        async fn chunk_held(&self, id: JobId, group: u32) -> PortResult<()>;
+        async fn reset_group_resends(&self, id: JobId, group: u32) -> PortResult<()>;
     }
 
     async fn chunk_state(&self, id: JobId, group: u32) -> PortResult<Option<ChunkState>> {

@@ -4,9 +4,10 @@
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 
-use longshore::chunk::{DefinitionCache, PauseCache, stop_job};
+use longshore::chunk::{DefinitionCache, stop_job};
 use longshore::handler::Registry;
 use longshore::http::{Failure, Operator};
+use longshore::pause_cache::PauseCache;
 use longshore::ports::Ports;
 use longshore_domain::ids::{JobId, PauseId};
 use longshore_domain::job::{Job, Reopen, Selection, Stop, Transition, UndoneImport, deadline, has_time};

@@ -103,7 +103,7 @@ impl World {
             return;
         }
         let ends = &self.event_reader.ends;
-        let months: BTreeSet<_> = ends.values().filter_map(|(.., at)| at.map(Month::of)).collect();
+        let months: BTreeSet<_> = ends.values().filter_map(|(.., at)| at.map(Month::from_time)).collect();
         let of_months = months.iter().flat_map(|month| now(self.store.month_costs(month, None)).unwrap());
         let charged = of_months.fold((0, Cost::default()), |(runs, sum), month| (runs + month.runs, sum + month.cost));
         assert_eq!(charged.0, ends.len() as u64, "the charged runs differ from the ends of the jobs");

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use longshore::chunk::PauseCache;
+use longshore::pause_cache::PauseCache;
 use longshore_domain::group::Group;
 use longshore_domain::ids::{JobId, PauseId};
 use longshore_domain::pause::{Pause, PauseScope};
@@ -115,7 +115,7 @@ impl World {
         }
     }
 
-    /// Checks that a job whose items have all ended completes although a pause holds it. `done` has the time at which
+    /// Checks that a job whose items have all ended completes although it is paused. `done` has the time at which
     /// the items of each such job had ended.
     pub(super) fn check_completions(&mut self, done: &mut BTreeMap<JobId, Timestamp>) {
         if !self.has_pauses() {
@@ -127,7 +127,7 @@ impl World {
             let Some(JobProgress { groups, job }) = progress else { return };
             let mut owned = groups.iter().filter(|group| job.owns(group.number));
             let is_done = job.split.ended && owned.all(Group::is_done) && !job.status.is_final();
-            if !is_done || !pauses::is_held(&job.job_type, &job.tenant) {
+            if !is_done || !pauses::is_paused(&job.job_type, &job.tenant) {
                 done.remove(&job.job_id);
                 return;
             }

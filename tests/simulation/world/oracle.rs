@@ -79,14 +79,14 @@ impl World {
         if end == "HandedOver" {
             faults::count_fault("report handed over");
         }
-        if end == "OnHold" {
-            faults::count_fault("held by a pause");
+        if end == "Paused" {
+            faults::count_fault("ended by a pause");
         }
         let Work::Message(Message::Chunk(message), ..) = &task.work else { return };
-        if end == "OnHold" {
-            *self.holds.entry((message.job_id, message.id())).or_default() += 1;
+        if end == "Paused" {
+            *self.times_paused.entry((message.job_id, message.id())).or_default() += 1;
         }
-        if ["Finished", "NextRound", "Continued", "Paused", "OnHold"].contains(&end) {
+        if ["Finished", "NextRound", "Continued", "HandlerWait", "Paused"].contains(&end) {
             answers::record_planned_end(task.number, self.numbers);
         }
         let Some(JobProgress { groups, job }) = now(self.store.progress(message.job_id)).unwrap() else { return };

@@ -75,8 +75,8 @@ pub(crate) struct World {
     pub(super) event_reader: EventReader,
     /// Operators who pause types and tenants, in some runs.
     pub(super) operators: Option<Operators>,
-    /// Number of times that a pause has held each chunk.
-    pub(super) holds: BTreeMap<(JobId, ChunkId), u32>,
+    /// Number of times that a delivery of each chunk has found it paused.
+    pub(super) times_paused: BTreeMap<(JobId, ChunkId), u32>,
     /// True if Lambda refuses a message after the maximum number of invocations in its chain.
     pub(super) refuses_loops: bool,
 }
@@ -152,7 +152,7 @@ impl World {
             most_hops: [0; 4],
             event_reader: EventReader::default(),
             operators: None,
-            holds: BTreeMap::new(),
+            times_paused: BTreeMap::new(),
             refuses_loops: false,
         };
         plan.jobs.iter().for_each(|job| world.accept(job));

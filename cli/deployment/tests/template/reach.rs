@@ -10,8 +10,8 @@ use std::sync::OnceLock;
 
 /// Parts of `shared/src` that call ports, and the functions that run them.
 const SHARED: [(&str, &[&str]); 13] = [
-    ("process-item", &["chunk", "job_types"]),
-    ("call-handler", &["chunk", "remote"]),
+    ("process-item", &["chunk", "job_types", "pause_cache.rs"]),
+    ("call-handler", &["chunk", "pause_cache.rs", "remote"]),
     (
         "sweep",
         // It passes no item to a handler, so it reads no records.
@@ -24,7 +24,7 @@ const SHARED: [(&str, &[&str]); 13] = [
             "chunk/ending.rs",
             "chunk/items.rs",
             "chunk/limiter.rs",
-            "chunk/limits.rs",
+            "chunk/tolerance_stop.rs",
             "chunk/work.rs",
             "chunk/worker.rs",
             "events",
@@ -45,21 +45,18 @@ const SHARED: [(&str, &[&str]); 13] = [
             "job_request",
             "job_retry.rs",
             "chunk/ending.rs",
-            "chunk/pause_cache.rs",
             "events/document.rs",
+            "pause_cache.rs",
             "ports.rs",
-            "remote/waiting.rs",
             "stored_report.rs",
+            "waiting.rs",
             "webhooks/messages.rs",
             "../schedules/src/fire.rs",
         ],
     ),
     ("prepare", &["header", "chunk/ending.rs"]),
     ("deliver", &["webhooks", "events/document.rs"]),
-    (
-        "operations",
-        &["job_request/known_types.rs", "job_retry.rs", "ports.rs", "remote/waiting.rs", "stored_report.rs"],
-    ),
+    ("operations", &["job_request/known_types.rs", "job_retry.rs", "ports.rs", "stored_report.rs", "waiting.rs"]),
     ("image-handler", &[]),
     ("inspect", &["header", "inspection", "job_request"]),
     ("upload", &[]),

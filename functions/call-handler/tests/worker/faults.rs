@@ -57,7 +57,7 @@ async fn a_handler_that_does_not_answer_its_ping_is_left_alone_and_no_item_spend
     *handler.bad_pings.lock().unwrap() = 3;
     let world = World::new(&handler, registration(), 1, 8).await;
     let ends = world.run(1).await;
-    assert_eq!(ends, [ChunkEnd::Paused]);
+    assert_eq!(ends, [ChunkEnd::HandlerWait]);
     assert_eq!(world.breaker().await.open().unwrap().reason, OpenReason::Unreachable);
     assert_eq!((handler.batches().len(), handler.pings()), (1, 1));
     let ends = world.run(20).await;
@@ -81,10 +81,10 @@ async fn batches_of_five_chunks_that_fail_although_pings_are_good_stop_the_calls
     }
     assert_eq!(world.breaker().await.open().unwrap().reason, OpenReason::BatchesFail);
     let calls = handler.batches().len();
-    assert_eq!(world.run(1).await, [ChunkEnd::Paused]);
+    assert_eq!(world.run(1).await, [ChunkEnd::HandlerWait]);
     assert_eq!(handler.batches().len(), calls, "while it is open no call is made");
     let waiting = world.run(7).await;
-    assert!(waiting.iter().all(|end| *end == ChunkEnd::Paused || *end == ChunkEnd::Parked), "{waiting:?}");
+    assert!(waiting.iter().all(|end| *end == ChunkEnd::HandlerWait || *end == ChunkEnd::Parked), "{waiting:?}");
     let trials: Vec<_> = handler.batches()[calls..].to_vec();
     assert!(trials.iter().all(|batch| batch.len() == 1), "a trial holds one item: {trials:?}");
 }
@@ -96,7 +96,7 @@ async fn rows_fail_when_the_handler_was_unavailable_for_too_long() {
     let mut registration = registration();
     registration.max_outage_seconds = 600;
     let world = World::new(&handler, registration, 1, 8).await;
-    assert_eq!(world.run(1).await, [ChunkEnd::Paused]);
+    assert_eq!(world.run(1).await, [ChunkEnd::HandlerWait]);
     pass(601);
     assert_eq!(world.run(1).await, [ChunkEnd::Finished]);
     assert_eq!(world.counts().await, Counts { failed: 8, ..Counts::default() });
@@ -134,7 +134,7 @@ async fn a_handler_that_is_back_after_a_long_outage_is_called_again() {
     let mut registration = registration();
     registration.max_outage_seconds = 600;
     let world = World::new(&handler, registration, 1, 8).await;
-    assert_eq!(world.run(1).await, [ChunkEnd::Paused]);
+    assert_eq!(world.run(1).await, [ChunkEnd::HandlerWait]);
     pass(6_000);
     assert_eq!(world.run(9).await.last(), Some(&ChunkEnd::Finished));
     assert_eq!(world.counts().await.succeeded, 8);

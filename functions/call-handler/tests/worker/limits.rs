@@ -27,7 +27,7 @@ async fn backpressure_parks_the_chunk_and_halves_the_concurrency() {
         let start = clock();
         let handler = Scripted::new(move |received| if received.at.0 < 1_039_000 { busy() } else { all(received) });
         let world = World::new(&handler, registration(), 1, 8).await;
-        assert_eq!(world.run(1).await, [ChunkEnd::Paused]);
+        assert_eq!(world.run(1).await, [ChunkEnd::HandlerWait]);
         assert_eq!(world.ports.store.permits(TYPE).await.unwrap(), [], "a parked chunk holds no permit");
         assert_eq!(world.ports.store.parked(TYPE, 9).await.unwrap().len(), 1);
         let state = world.ports.store.handler_state(TYPE).await.unwrap().state;
@@ -46,7 +46,7 @@ async fn backpressure_halves_the_share_of_a_type_that_registers_more() {
     let handler = Scripted::new(|_| RemoteReply::Http { status: 429, retry_after: None, body: Vec::new() });
     handler.share.store(4, Ordering::Relaxed);
     let world = World::new(&handler, registration(), 1, 8).await;
-    assert_eq!(world.run(1).await, [ChunkEnd::Paused]);
+    assert_eq!(world.run(1).await, [ChunkEnd::HandlerWait]);
     let state = world.ports.store.handler_state(TYPE).await.unwrap().state;
     assert_eq!(state.concurrency.now(4, clock()), 2);
     assert_eq!(world.ports.store.parked(TYPE, 9).await.unwrap()[0].limit, 4);
@@ -143,7 +143,7 @@ async fn a_chunk_without_a_permit_after_its_pause_can_be_woken_by_the_next_worke
     let handler = Scripted::new(|_| returned(&json!({ "retryBatch": { "after": 30, "reason": "quota" } })));
     let world = World::new(&handler, Registration { concurrency: 1, ..registration() }, 1, 1).await;
     let message = world.next_message().unwrap();
-    assert_eq!(world.deliver(&message).await, ChunkEnd::Paused);
+    assert_eq!(world.deliver(&message).await, ChunkEnd::HandlerWait);
     let parked = world.ports.store.parked(TYPE, 9).await.unwrap().remove(0);
     let until = parked.message.parked_until.unwrap();
     pass_until(until);
@@ -164,7 +164,7 @@ async fn a_chunk_that_is_woken_after_a_long_pause_runs() {
     });
     let world = World::new(&handler, registration(), 1, 1).await;
     let message = world.next_message().unwrap();
-    assert_eq!(world.deliver(&message).await, ChunkEnd::Paused);
+    assert_eq!(world.deliver(&message).await, ChunkEnd::HandlerWait);
     let parked = world.ports.store.parked(TYPE, 9).await.unwrap().remove(0);
     pass_until(parked.message.parked_until.unwrap().plus_seconds(11));
     let limiter = ConcurrencyLimiter { ports: &world.ports, job_type: TYPE, limit: 1, clock };
@@ -181,7 +181,7 @@ async fn a_message_that_comes_again_after_an_error_runs() {
         if received.at.0 < 1_020_000 { busy() } else { all(received) }
     });
     let world = World::new(&handler, registration(), 1, 1).await;
-    assert_eq!(world.deliver(&world.next_message().unwrap()).await, ChunkEnd::Paused);
+    assert_eq!(world.deliver(&world.next_message().unwrap()).await, ChunkEnd::HandlerWait);
     let parked = world.ports.store.parked(TYPE, 9).await.unwrap().remove(0);
     pass_until(parked.message.parked_until.unwrap());
     // As after a worker that has claimed the chunk and died.

@@ -54,7 +54,7 @@ async fn a_paused_tenant_does_not_keep_the_chunks_of_others_parked() {
     let world = with_parked_chunks(&handler).await;
     pause(&world.ports.store, PauseScope::Tenant(TenantId::from_static("acme"))).await;
     let ends = world.run(9).await;
-    assert_eq!(ends[..4], [ChunkEnd::OnHold; 4], "those of acme");
+    assert_eq!(ends[..4], [ChunkEnd::Paused; 4], "those of acme");
     assert_eq!(ends[4..], [ChunkEnd::Finished], "the one of umbrella, without a sweep");
     assert_eq!(handler.batches().len(), 1);
     assert_eq!(world.ports.store.parked(TYPE, 9).await.unwrap(), []);
@@ -65,7 +65,7 @@ async fn a_paused_type_wakes_no_chunk() {
     let handler = Scripted::new(all);
     let world = with_parked_chunks(&handler).await;
     pause(&world.ports.store, of_type()).await;
-    assert_eq!(world.run(9).await, [ChunkEnd::OnHold]);
+    assert_eq!(world.run(9).await, [ChunkEnd::Paused]);
     assert_eq!(world.ports.store.parked(TYPE, 9).await.unwrap().len(), 4);
 }
 
@@ -80,7 +80,7 @@ fn pause_during_the_next_call(handler: &Scripted, world: &World, seconds: i64) {
 
 /// Continues a chunk after the pause, until it is finished.
 async fn continue_after_the_pause(world: &World, message: ChunkMessage) {
-    assert_eq!(world.deliver(&message).await, ChunkEnd::OnHold, "during the pause");
+    assert_eq!(world.deliver(&message).await, ChunkEnd::Paused, "during the pause");
     pass(PAUSE_S);
     world.send(message);
     assert_eq!(world.run(9).await.last(), Some(&ChunkEnd::Finished));
@@ -93,7 +93,7 @@ async fn a_call_that_waits_for_the_rate_limit_is_not_made_once_its_type_is_pause
     let world = World::new(&handler, Registration { items_per_second: Some(0.25), ..registration() }, 1, 3).await;
     let message = world.next_message().unwrap();
     pause_during_the_next_call(&handler, &world, 0);
-    assert_eq!(world.deliver(&message).await, ChunkEnd::OnHold);
+    assert_eq!(world.deliver(&message).await, ChunkEnd::Paused);
     assert_eq!(handler.batches(), [[1]]);
     assert_eq!(world.counts().await.succeeded, 1, "what was answered is committed");
     continue_after_the_pause(&world, message).await;
@@ -106,12 +106,12 @@ async fn a_call_after_a_ping_is_not_made_once_its_type_is_paused() {
     let handler = Scripted::new(|received| if received.at.0 < 1_005_000 { status(500) } else { all(received) });
     *handler.bad_pings.lock().unwrap() = 1;
     let world = World::new(&handler, registration(), 1, 8).await;
-    assert_eq!(world.run(1).await, [ChunkEnd::Paused], "the breaker is open");
+    assert_eq!(world.run(1).await, [ChunkEnd::HandlerWait], "the breaker is open");
     let message = world.next_message().unwrap();
     pass(60);
     let calls = handler.batches().len();
     pause_during_the_next_call(&handler, &world, 3);
-    assert_eq!(world.deliver(&message).await, ChunkEnd::OnHold);
+    assert_eq!(world.deliver(&message).await, ChunkEnd::Paused);
     assert_eq!((handler.pings(), handler.batches().len()), (2, calls));
     continue_after_the_pause(&world, message).await;
     assert_eq!(world.counts().await.succeeded, 8);
@@ -126,7 +126,7 @@ async fn a_pause_closes_the_gaps_of_a_partial_answer_and_no_item_spends_a_try() 
     let world = World::new(&handler, Registration { tries: 1, ..registration() }, 1, 20).await;
     let message = world.next_message().unwrap();
     pause_during_the_next_call(&handler, &world, 3);
-    assert_eq!(world.deliver(&message).await, ChunkEnd::OnHold);
+    assert_eq!(world.deliver(&message).await, ChunkEnd::Paused);
     assert_eq!((handler.batches().len(), world.counts().await.succeeded), (1, 6), "the outcomes behind the gap count");
     continue_after_the_pause(&world, message).await;
     assert_eq!(world.counts().await.succeeded, 20);

@@ -5,8 +5,9 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use longshore::batch::Delivery;
-use longshore::chunk::{ChunkEnd, ChunkError, DefinitionCache, DeliveryRecorder, Mode, PauseCache, Worker, read_chain};
+use longshore::chunk::{ChunkEnd, ChunkError, DefinitionCache, DeliveryRecorder, Mode, Worker, read_chain};
 use longshore::handler::Registry;
+use longshore::pause_cache::PauseCache;
 use longshore::ports::{JobFolder, Ports};
 use longshore::remote::CallHandlers;
 use longshore_domain::cost::NanoDollars;

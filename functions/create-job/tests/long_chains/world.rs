@@ -153,8 +153,8 @@ impl World {
 
     /// Ends the current generation.
     pub(crate) fn finish(&self, totals: Counts) {
-        let (generation, status) = (self.job().generation, Status::Completed);
-        let finish = Finish { generation, status, totals, report: None, error: None, charge: None, at: clock() };
+        let generation = self.job().generation;
+        let finish = Finish { generation, ..Finish::new(Status::Completed, totals, clock()) };
         now(self.ports.store.finish(self.id, &finish)).unwrap();
     }
 

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use longshore_domain::cost::{Cost, EstimatedCost, Month, MonthCost, Prices};
+use longshore_domain::cost::{Cost, CostEstimate, Month, MonthCost, Prices};
 use longshore_domain::tenant::TenantId;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -78,8 +78,8 @@ pub struct EstimateDocument {
 }
 
 impl EstimateDocument {
-    pub(crate) fn new(estimate: &EstimatedCost) -> Self {
-        let EstimatedCost { cost, items, assumed_item_bytes, assumed_write_micros } = *estimate;
+    pub(crate) fn new(estimate: &CostEstimate) -> Self {
+        let CostEstimate { cost, items, assumed_item_bytes, assumed_write_micros } = *estimate;
         let CostDocument { total, parts } = CostDocument::new(cost);
         Self { total, parts, items, assumed_item_bytes, assumed_write_micros }
     }
@@ -246,7 +246,7 @@ mod tests {
         let cost =
             |n| MonthCost { tenant: tenant.clone(), job_type: format!("type-{n:06}"), runs: 1, cost: Cost::default() };
         let costs: Vec<_> = (0..types).map(cost).collect();
-        MonthCostsDocument::new(&Month::of(Timestamp(0)), of_tenant.then_some(&tenant), &costs)
+        MonthCostsDocument::new(&Month::from_time(Timestamp(0)), of_tenant.then_some(&tenant), &costs)
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Examples of costs.
 
-use longshore_domain::cost::{Cost, CostEstimate, Month, MonthCost, NanoDollars, SourceEstimate};
+use longshore_domain::cost::{Cost, Month, MonthCost, NanoDollars, PlannedRun, SourceEstimate};
 use longshore_domain::split::ChunkLimits;
 use longshore_domain::tenant::TenantId;
 use longshore_domain::timestamp::Timestamp;
@@ -27,7 +27,7 @@ pub(crate) fn job() -> CostDocument {
 pub(crate) fn estimate() -> EstimateDocument {
     let source = SourceEstimate::File { bytes: 5 << 20, items: None };
     let limits = ChunkLimits { items: 25_000, bytes: 4 << 20, item_bytes: 16 << 20 };
-    EstimateDocument::new(&CostEstimate { source, limits, writes_records: true }.estimated())
+    EstimateDocument::new(&PlannedRun { source, limits, writes_records: true }.estimate())
 }
 
 /// Example: the costs of a tenant's month.
@@ -35,5 +35,5 @@ pub(crate) fn month() -> MonthCostsDocument {
     let tenant = TenantId::from_static("acme");
     let of =
         |job_type: &str, runs| MonthCost { tenant: tenant.clone(), job_type: job_type.to_owned(), runs, cost: COST };
-    MonthCostsDocument::new(&Month::of(AT), Some(&tenant), &[of("export", 4), of("import", 31)])
+    MonthCostsDocument::new(&Month::from_time(AT), Some(&tenant), &[of("export", 4), of("import", 31)])
 }

@@ -43,7 +43,7 @@ const ALL: &str = "*";
 pub(crate) async fn get<B: Backend>(State(api): State<Arc<Api<B>>>, caller: Caller, query: QueryText) -> Answer {
     let month = match query.get("month") {
         Some(month) => Month::parse(month).ok_or_else(invalid_month)?,
-        None => Month::of((api.clock)()),
+        None => Month::from_time((api.clock)()),
     };
     let own = caller.tenant.map(|Tenant(own)| Tenants::One(own));
     let tenants = match query.get("tenant") {

@@ -11,6 +11,7 @@ use longshore::job_request::{KnownTypes, ParsedReading};
 use longshore::openapi::{CacheNoStore, IdempotencyKeyHeader, OnePath, RetryAfterSeconds};
 use longshore::problem::Problem;
 use longshore::telemetry;
+use longshore_domain::cost::PlannedRun;
 use longshore_domain::ids::{EndpointId, JobId};
 use longshore_domain::job::{Job, JobTimes, Source, UndoState, Validation, deadline};
 use longshore_domain::ports::{Created, Definition, IdempotencyKey, JobStore, Webhooks};
@@ -18,7 +19,7 @@ use longshore_domain::trace::TraceId;
 
 use super::accept::{accepted, accepted_before};
 use super::document::JobDocument;
-use super::estimate::{EstimateBasis, check_covers_split};
+use super::estimate::{check_covers_split, source_size};
 use super::export::with_columns;
 use super::items::{CreateBody, Items};
 use super::part_source::find_part;
@@ -170,10 +171,9 @@ async fn set_source<B: Backend>(
 ) -> Result<(), Failure> {
     let (limits, writes_records) = (request.chunk_limits, request.writes_records);
     let (source, items) = find_items(api, tenant, job, request).await?;
-    job.cost_estimate = EstimateBasis { items, limits, writes_records }.estimate(source.as_ref());
-    job.source = source;
-    // The items of an undo are those of a file.
-    job.undo.undoable &= job.file().is_some();
+    let size = source.as_ref().and_then(|source| source_size(source, items));
+    job.cost_estimate = size.map(|source| PlannedRun { source, limits, writes_records }.estimate());
+    job.set_source(source);
     if let Err(problem) = check_covers_split(job, limits) {
         discard_items(&api.ports.files, job).await;
         return Err(problem.into());

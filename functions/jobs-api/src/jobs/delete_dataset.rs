@@ -90,7 +90,6 @@ fn deletion(dataset: String, timeout_s: i64) -> JobRequest {
         options: Value::Object(Map::new()),
         results: None,
         tolerance: Tolerance::default(),
-        max_cost: None,
         start_at: None,
         timeout_s,
         checks_only: false,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use longshore::remote::waiting::WaitingFor;
+use longshore::waiting::WaitingFor;
 use longshore_domain::cost::{NanoDollars, cost_so_far};
 use longshore_domain::group::Group;
 use longshore_domain::ids::{EndpointId, JobId};

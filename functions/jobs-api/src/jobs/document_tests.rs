@@ -1,6 +1,6 @@
 //! Documents of jobs in every state: the counts add up, regardless of the order of the reads.
 
-use longshore_domain::cost::{Cost, EstimatedCost, NanoDollars, cost_so_far};
+use longshore_domain::cost::{Cost, CostEstimate, NanoDollars, cost_so_far};
 use longshore_domain::group::Group;
 use longshore_domain::ids::JobId;
 use longshore_domain::job::{CompletionState, Job, JobTimes, SourceFile, SplitState, Stage, Status, Validation};
@@ -57,7 +57,7 @@ fn groups() -> Vec<Group> {
 #[test]
 fn the_document_has_every_property_of_the_contract() {
     let cost = Cost { compute: NanoDollars(1_000_000), database: NanoDollars(62_500_000), ..Cost::default() };
-    let estimate = EstimatedCost { cost, items: 5, assumed_item_bytes: Some(200), assumed_write_micros: None };
+    let estimate = CostEstimate { cost, items: 5, assumed_item_bytes: Some(200), assumed_write_micros: None };
     let job = Job { metadata: [("team".into(), "crm".into())].into(), cost_estimate: Some(estimate), ..running() };
     let path = format!("/api/jobs/{}", job.job_id);
     let expected_estimate = json!({

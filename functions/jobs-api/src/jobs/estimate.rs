@@ -1,35 +1,20 @@
-//! The estimated cost of a new job, and the smallest maximum of its cost.
+//! The size of the source of a new job, of which its cost is estimated, and the smallest maximum of its cost.
 
 use longshore::field_error::FieldError;
 use longshore::problem::Problem;
-use longshore_domain::cost::{CostEstimate, EstimatedCost, SourceEstimate, min_max_cost};
+use longshore_domain::cost::{SourceEstimate, min_max_cost};
 use longshore_domain::job::{Job, Source};
 use longshore_domain::records::is_compressed_name;
 use longshore_domain::split::ChunkLimits;
 
-/// What an estimate depends on besides the source of the job.
-#[derive(Copy, Clone, Debug)]
-pub(super) struct EstimateBasis {
-    /// Number of items, if it is known.
-    pub(super) items: Option<u64>,
-    /// Limits of the chunks of the job type.
-    pub(super) limits: ChunkLimits,
-    /// True if each item becomes a record.
-    pub(super) writes_records: bool,
-}
-
-impl EstimateBasis {
-    /// Returns the estimate for a new job with this source. A job over a dataset has none, nor one over a compressed file
-    /// or a workbook: the number of the items is not known, and the size tells nothing about it.
-    pub(super) fn estimate(self, source: Option<&Source>) -> Option<EstimatedCost> {
-        let Self { items, limits, writes_records } = self;
-        let source = match (source?, items) {
-            (Source::File(file), None) if is_compressed_name(&file.name) => return None,
-            (Source::File(file), items) => SourceEstimate::File { bytes: file.size_bytes, items },
-            (Source::Job(_), Some(items)) => SourceEstimate::Copied { items },
-            (Source::Job(_) | Source::Dataset(_), _) => return None,
-        };
-        Some(CostEstimate { source, limits, writes_records }.estimated())
+/// Returns the size of a source, with the number of its items if it is known. A dataset has none, nor has a compressed
+/// file or a workbook without that number: its own size tells nothing about the items.
+pub(super) fn source_size(source: &Source, items: Option<u64>) -> Option<SourceEstimate> {
+    match (source, items) {
+        (Source::File(file), None) if is_compressed_name(&file.name) => None,
+        (Source::File(file), items) => Some(SourceEstimate::File { bytes: file.size_bytes, items }),
+        (Source::Job(_), Some(items)) => Some(SourceEstimate::Copied { items }),
+        (Source::Job(_) | Source::Dataset(_), _) => None,
     }
 }
 
@@ -52,7 +37,7 @@ pub(super) fn check_covers_split(job: &Job, limits: ChunkLimits) -> Result<(), P
 #[cfg(test)]
 mod tests {
     use longshore::handler::TypeLimits;
-    use longshore_domain::cost::NanoDollars;
+    use longshore_domain::cost::{NanoDollars, PlannedRun};
     use longshore_domain::ids::JobId;
     use longshore_domain::job::{DatasetSource, Part, PartSource, SourceFile, Tolerance};
     use longshore_domain::ports::FileInfo;
@@ -62,12 +47,10 @@ mod tests {
 
     use super::*;
 
-    fn basis(items: Option<u64>) -> EstimateBasis {
-        EstimateBasis { items, limits: TypeLimits::DEFAULT.chunk(), writes_records: true }
-    }
-
     fn items(source: Option<Source>, items: Option<u64>) -> Option<(u64, Option<u64>)> {
-        let estimate = basis(items).estimate(source.as_ref())?;
+        let source = source_size(&source?, items)?;
+        let run = PlannedRun { source, limits: TypeLimits::DEFAULT.chunk(), writes_records: true };
+        let estimate = run.estimate();
         assert!(estimate.cost.total() > NanoDollars(0));
         Some((estimate.items, estimate.assumed_item_bytes))
     }

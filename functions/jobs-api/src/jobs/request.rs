@@ -63,14 +63,18 @@ pub(super) struct JobRequest {
     /// Form of the results file. Allowed if the items of the job type have an output.
     #[schema(value_type = Option<ResultsRequest>)]
     pub(super) results: Option<ResultsForm>,
-    /// Tolerated failures, from the options, and the maximum cost.
-    #[schema(ignore)]
-    pub(super) tolerance: Tolerance,
     /// Maximum cost of each run of the job in US dollars, at the list prices of its cost. The job stops with the error
     /// `cost_limit` before it is exceeded; a retry continues with as much again. It must cover the split and the end of
     /// the job, which cost some hundred-thousandths of a dollar, and more for large files.
-    #[schema(value_type = Option<f64>, exclusive_minimum = 0, maximum = 1_000_000, examples(0.25))]
-    pub(super) max_cost: Option<NanoDollars>,
+    // With the tolerated failures, which are options.
+    #[schema(
+        rename = "maxCost",
+        value_type = Option<f64>,
+        exclusive_minimum = 0,
+        maximum = 1_000_000,
+        examples(0.25)
+    )]
+    pub(super) tolerance: Tolerance,
     /// Time from which the job is started, in RFC 3339: up to a minute later. It may be as far ahead as the source of
     /// the items is kept, less the time limit and an hour. Absent, or not in the future: at once.
     #[schema(value_type = Option<String>, format = DateTime)]
@@ -263,7 +267,6 @@ impl<'a> Draft<'a> {
             options,
             results,
             tolerance,
-            max_cost,
             start_at,
             timeout_s,
             checks_only,

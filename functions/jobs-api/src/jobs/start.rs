@@ -11,7 +11,7 @@ use longshore::handler::{AnyJobType, Registry};
 use longshore::http::{Answer, Failure, PathText, Tenant, count_work_call};
 use longshore::openapi::{CacheNoStore, OnePath, RetryAfterSeconds};
 use longshore::problem::{Kind, Problem};
-use longshore_domain::cost::EstimatedCost;
+use longshore_domain::cost::{CostEstimate, PlannedRun};
 use longshore_domain::ids::JobId;
 use longshore_domain::job::{Job, JobTimes, PartSource, Source, SourceFile, Status, Validation, deadline};
 use longshore_domain::ports::{Definition, Files, JobProgress, JobStore, Started};
@@ -19,7 +19,7 @@ use longshore_domain::timestamp::Timestamp;
 
 use super::accept::{accepted, accepted_before};
 use super::document::JobDocument;
-use super::estimate::EstimateBasis;
+use super::estimate::source_size;
 use super::find::{find_job, with_groups};
 use super::source::{discard_items, started_source};
 use crate::admission::{admit, over_quota};
@@ -95,15 +95,16 @@ pub(crate) async fn start<B: Backend>(
 /// # Errors
 /// 409 `file-gone`.
 async fn set_source<B: Backend>(api: &Api<B>, job: &mut Job, checked: &Job) -> Result<(), Failure> {
-    if let Some(validated) = checked.file() {
+    let source: Option<Source> = if let Some(validated) = checked.file() {
         let source = started_source(&api.ports.files, validated, job).await?;
-        job.source = Some(source.ok_or_else(|| file_gone(validated))?.into());
+        Some(source.ok_or_else(|| file_gone(validated))?.into())
     } else if let Some(part) = checked.part() {
         check_part(&api.ports.store, part).await?;
-        job.source = Some(Source::Job(part.clone()));
-    }
-    // The items of an undo are those of a file.
-    job.undo.undoable &= job.file().is_some();
+        Some(Source::Job(part.clone()))
+    } else {
+        None
+    };
+    job.set_source(source);
     Ok(())
 }
 
@@ -113,14 +114,12 @@ fn estimate(
     checked: &Job,
     job_type: Option<&dyn AnyJobType>,
     definition: &Definition,
-) -> Option<EstimatedCost> {
+) -> Option<CostEstimate> {
     let job_type = job_type?;
-    let basis = EstimateBasis {
-        items: Some(checked.split.item_count),
-        limits: job_type.limits().chunk(),
-        writes_records: job_type.writes_records(&definition.options),
-    };
-    basis.estimate(job.source.as_ref())
+    let source = source_size(job.source.as_ref()?, Some(checked.split.item_count))?;
+    let limits = job_type.limits().chunk();
+    let writes_records = job_type.writes_records(&definition.options);
+    Some(PlannedRun { source, limits, writes_records }.estimate())
 }
 
 /// Returns true if this job was certainly not stored. A call that the SDK repeated can find its own job; after a delete

@@ -24,8 +24,8 @@ async fn end(world: &World, tenant: &'static str) {
     let id = world.job_of(tenant).await;
     world.store.begin(id, 0, NOW).await.unwrap();
     let charge = Charge { tenant: TenantId::from_static(tenant), job_type: "ping".into(), cost: COST };
-    let (status, totals) = (Status::Completed, Counts { succeeded: 1, ..Counts::default() });
-    let finish = Finish { generation: 0, status, totals, report: None, error: None, charge: Some(charge), at: NOW };
+    let totals = Counts { succeeded: 1, ..Counts::default() };
+    let finish = Finish { charge: Some(charge), ..Finish::new(Status::Completed, totals, NOW) };
     for _ in 0..2 {
         world.store.finish(id, &finish).await.unwrap();
     }
@@ -52,8 +52,7 @@ async fn a_job_has_the_estimate_of_its_creation_and_its_cost_so_far() {
     assert_eq!(waiting["costEstimate"], *estimate);
     world.store.begin(stored.job_id, 0, NOW).await.unwrap();
     assert!(world.get(&path).await.body["cost"]["total"].as_f64().unwrap() > 0.0);
-    let (status, totals) = (Status::Completed, Counts::default());
-    let finish = Finish { generation: 0, status, totals, report: None, error: None, charge: None, at: NOW };
+    let finish = Finish::new(Status::Completed, Counts::default(), NOW);
     world.store.finish(stored.job_id, &finish).await.unwrap();
     assert_eq!(world.get(&path).await.body["costEstimate"], *estimate, "it can be compared with the cost at the end");
     assert_eq!(world.get("/api/jobs").await.body["jobs"][0]["costEstimate"], *estimate);

@@ -61,9 +61,7 @@ impl World {
     pub(crate) async fn finish(&self, id: JobId, status: Status, failed: u64) {
         self.store.begin(id, 0, NOW).await.unwrap();
         let totals = Counts { failed, ..Counts::default() };
-        let end =
-            Finish { generation: 0, status, totals, report: None, error: None, charge: None, at: NOW.plus_seconds(2) };
-        self.store.finish(id, &end).await.unwrap();
+        self.store.finish(id, &Finish::new(status, totals, NOW.plus_seconds(2))).await.unwrap();
         let (queues, files) = (MemoryQueues::default(), MemoryFiles::default());
         let ports = Ports { store: self.store.clone(), queues, files };
         move_events(&ports, &self.store.job(id).await.unwrap().unwrap(), || NOW).await.unwrap();

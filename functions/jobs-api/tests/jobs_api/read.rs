@@ -140,7 +140,7 @@ async fn the_ledgers_counts_cover_the_items_that_were_read() {
         .unwrap();
     let (totals, error) =
         (Counts { succeeded: 3, failed: 2, skipped: 1 }, Some(JobError::new("completion_failed", "x")));
-    let end = Finish { generation: 0, status: Status::Failed, totals, report: None, error, charge: None, at: NOW };
+    let end = Finish { error, ..Finish::new(Status::Failed, totals, NOW) };
     world.store.finish(id, &end).await.unwrap();
     let output = world.get(&format!("/api/jobs/{id}/output")).await.body;
     assert_eq!(output["counts"], json!({"succeeded": 3, "failed": 2, "skipped": 1, "unprocessed": 3}));

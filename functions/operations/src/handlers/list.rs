@@ -8,7 +8,7 @@ use longshore::http::{Answer, QueryText, Viewer, paging};
 use longshore::openapi::{CacheNoStore, NextPage, PageCursor};
 use longshore::problem::Problem;
 use longshore::refusals;
-use longshore::remote::waiting::{PARKED, TypeState};
+use longshore::waiting::{PARKED, TypeState};
 use longshore_domain::ports::{HandlerStates, JobTypes, ParkedChunks, Permits, PortResult};
 use longshore_domain::registration::{RegistrationStatus, StoredRegistration, TypeName};
 use longshore_domain::remote::breaker::OpenReason;

@@ -1,6 +1,6 @@
 //! The document of a job in a list for operators: no row, no option, no name of a file, no label.
 
-use longshore::remote::waiting::WaitingFor;
+use longshore::waiting::WaitingFor;
 use longshore_domain::ids::JobId;
 use longshore_domain::job::{Job, Priority, Stage, Status};
 use longshore_domain::progress::shown_stage;

@@ -10,7 +10,7 @@ use longshore::http::{Answer, QueryText, Viewer, paging};
 use longshore::openapi::{CacheNoStore, NextPage, PageCursor};
 use longshore::problem::Problem;
 use longshore::refusals;
-use longshore::remote::waiting::{TypeState, WaitingFor, can_wait, paused};
+use longshore::waiting::{TypeState, WaitingFor, can_wait, paused};
 use longshore_domain::job::{Job, Priority, Stage, Status};
 use longshore_domain::ports::{HandlerStates, ParkedChunks, Pauses, Permits, PortResult};
 use longshore_domain::remote::WaitReason;

@@ -55,7 +55,7 @@ async fn exactly_the_items_with_the_code_run_again_and_each_job_has_an_answer() 
 async fn stop(world: &World, job: &Job, status: Status, error: Option<&str>) {
     let totals = Counts { succeeded: 10, failed: 4, skipped: 0 };
     let error = error.map(|code| JobError::new(code, ""));
-    let finish = Finish { generation: 0, status, totals, report: None, error, charge: None, at: NOW };
+    let finish = Finish { error, ..Finish::new(status, totals, NOW) };
     world.store.finish(job.job_id, &finish).await.unwrap();
 }
 

@@ -199,7 +199,7 @@ impl World {
     pub(crate) async fn end_at(&self, job: &Job, status: Status, failed: u64, at: Timestamp) {
         let generation = self.stored(job).await.generation;
         let totals = Counts { succeeded: 30 - failed, failed, skipped: 0 };
-        let finish = Finish { generation, status, totals, report: None, error: None, charge: None, at };
+        let finish = Finish { generation, ..Finish::new(status, totals, at) };
         self.store.finish(job.job_id, &finish).await.unwrap();
     }
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::steps::{self, DELIVERY_READS, GB, Ledger, SourceSize, gb_ms, nanoseconds};
+use super::steps::{self, DELIVERY_READS, End, GB, Ledger, SourceSize, gb_ms, milliseconds};
 use super::{ChunkUsage, Cost, NanoDollars, Prices};
 use crate::job::Job;
 use crate::outcome::Counts;
@@ -23,9 +23,9 @@ const MESSAGES: usize = 10;
 /// A millionth of a dollar in nano-dollars.
 const MICRO_DOLLAR: u64 = 1_000;
 
-/// What the cost of a new job is estimated from.
+/// One run of a new job without failures, of which the cost is estimated.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
-pub struct CostEstimate {
+pub struct PlannedRun {
     /// Size of the source.
     pub source: SourceEstimate,
     /// Limits of the chunks of the job type.
@@ -54,7 +54,7 @@ pub enum SourceEstimate {
 /// An estimated cost with its assumptions, as a job keeps it. It is stored as a text, see `stored`.
 #[derive(Copy, Clone, Eq, PartialEq, Hash, Debug, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
-pub struct EstimatedCost {
+pub struct CostEstimate {
     /// Cost of one run without failures.
     pub cost: Cost,
     /// Number of items, known or assumed.
@@ -65,10 +65,10 @@ pub struct EstimatedCost {
     pub assumed_write_micros: Option<u64>,
 }
 
-impl CostEstimate {
+impl PlannedRun {
     /// Returns the estimated cost with its assumptions.
-    pub fn estimated(&self) -> EstimatedCost {
-        EstimatedCost {
+    pub fn estimate(&self) -> CostEstimate {
+        CostEstimate {
             cost: self.cost(),
             items: self.items(),
             assumed_item_bytes: self.assumes_item_bytes().then_some(ITEM_BYTES),
@@ -77,7 +77,7 @@ impl CostEstimate {
     }
 
     /// Returns the known number of items, or the assumed one.
-    pub fn items(&self) -> u64 {
+    fn items(&self) -> u64 {
         match self.source {
             SourceEstimate::File { items: Some(items), .. } | SourceEstimate::Copied { items } => items.max(1),
             SourceEstimate::File { bytes, items: None } => bytes.div_ceil(ITEM_BYTES).max(1),
@@ -85,7 +85,7 @@ impl CostEstimate {
     }
 
     /// Returns true if the size of an item is assumed.
-    pub fn assumes_item_bytes(&self) -> bool {
+    fn assumes_item_bytes(&self) -> bool {
         !matches!(self.source, SourceEstimate::File { items: Some(_), .. })
     }
 
@@ -107,7 +107,7 @@ impl CostEstimate {
     }
 
     /// Returns the estimated cost of one run, without failures, and without records that exist already.
-    pub fn cost(&self) -> Cost {
+    fn cost(&self) -> Cost {
         let items = self.items();
         let (bytes, file_bytes, has_item_files) = match self.source {
             SourceEstimate::File { bytes, .. } => (bytes, bytes, false),
@@ -116,7 +116,7 @@ impl CostEstimate {
         let chunks = self.chunks(bytes);
         let record_writes = if self.writes_records { items * (bytes / items).div_ceil(1 << 10).max(1) } else { 0 };
         let written_ms = if self.writes_records { items * WRITE_MICROS / 1_000 } else { 0 };
-        let worked_ms = written_ms + nanoseconds(bytes, READ_NS) as u64;
+        let worked_ms = written_ms + milliseconds(bytes, READ_NS) as u64;
         let usage = ChunkUsage {
             gb_ms: gb_ms(worked_ms as f64, GB),
             deliveries: chunks + worked_ms / TURN_MS,
@@ -128,7 +128,7 @@ impl CostEstimate {
         let source = SourceSize { bytes: file_bytes, preparation: None, has_item_files };
         let units = steps::split(source, &ledger)
             + steps::chunks(source, &ledger)
-            + steps::end(source, &ledger, Counts::default(), false);
+            + steps::end(source, &ledger, Counts::default(), End::Completed);
         Prices::current().cost(&units)
     }
 }
@@ -141,7 +141,7 @@ pub fn min_max_cost(job: &Job, limits: ChunkLimits) -> NanoDollars {
     let source = SourceSize::new(job);
     let chunks = source.bytes.div_ceil(limits.for_file(source.bytes).bytes.max(1)).clamp(1, CHUNKS_OF_FULL_GENERATION);
     let ledger = Ledger { groups: planned(chunks).groups, split_bytes: source.bytes, ..Ledger::default() };
-    let units = steps::split(source, &ledger) + steps::end(source, &ledger, Counts::default(), true);
+    let units = steps::split(source, &ledger) + steps::end(source, &ledger, Counts::default(), End::Stopped);
     NanoDollars(Prices::current().cost(&units).total().0.next_multiple_of(MICRO_DOLLAR))
 }
 
@@ -174,7 +174,7 @@ mod tests {
     use crate::tenant::TenantId;
     use crate::timestamp::Timestamp;
 
-    const IMPORT: CostEstimate = CostEstimate {
+    const IMPORT: PlannedRun = PlannedRun {
         source: SourceEstimate::File { bytes: 0, items: None },
         limits: ChunkLimits { items: 50_000, bytes: 4 << 20, item_bytes: 1 << 20 },
         writes_records: true,
@@ -190,10 +190,10 @@ mod tests {
 
     #[test]
     fn an_import_costs_its_records_and_a_validation_only_its_chunks() {
-        let of = |source| CostEstimate { source, ..IMPORT };
+        let of = |source| PlannedRun { source, ..IMPORT };
         let import = of(SourceEstimate::File { bytes: 10_000_000, items: Some(100_000) });
-        let validation = CostEstimate { writes_records: false, ..import };
-        let dollars = |estimate: CostEstimate| estimate.cost().total().dollars();
+        let validation = PlannedRun { writes_records: false, ..import };
+        let dollars = |estimate: PlannedRun| estimate.cost().total().dollars();
         assert!((0.0625..0.066).contains(&dollars(import)), "{}", dollars(import));
         assert!((0.0001..0.0004).contains(&dollars(validation)), "{}", dollars(validation));
         let assumed = of(SourceEstimate::File { bytes: 10_000_000, items: None });
@@ -208,7 +208,7 @@ mod tests {
     #[test]
     fn the_chunks_of_a_large_file_grow_so_that_a_generation_has_room_for_them() {
         let of = |bytes, items| {
-            let estimate = CostEstimate { source: SourceEstimate::File { bytes, items: Some(items) }, ..IMPORT };
+            let estimate = PlannedRun { source: SourceEstimate::File { bytes, items: Some(items) }, ..IMPORT };
             estimate.chunks(bytes)
         };
         assert_eq!((of(0, 1), of(4 << 20, 1_000), of(8 << 20, 500_000)), (1, 32, 32));
@@ -220,11 +220,11 @@ mod tests {
 
     #[test]
     fn an_estimate_is_kept_with_what_it_assumes() {
-        let EstimatedCost { cost, items, assumed_item_bytes, assumed_write_micros } = IMPORT.estimated();
+        let CostEstimate { cost, items, assumed_item_bytes, assumed_write_micros } = IMPORT.estimate();
         assert_eq!((cost, items), (IMPORT.cost(), 1));
         assert_eq!((assumed_item_bytes, assumed_write_micros), (Some(ITEM_BYTES), Some(WRITE_MICROS)));
         let source = SourceEstimate::File { bytes: 1_000, items: Some(10) };
-        let known = CostEstimate { source, writes_records: false, ..IMPORT }.estimated();
+        let known = PlannedRun { source, writes_records: false, ..IMPORT }.estimate();
         assert_eq!((known.items, known.assumed_item_bytes, known.assumed_write_micros), (10, None, None));
     }
 
@@ -242,7 +242,7 @@ mod tests {
         for bytes in [10 << 20, 1 << 30, 10 << 30] {
             let (amount, source) = (smallest(&file(bytes)), SourceEstimate::File { bytes, items: None });
             assert!(amount > last && amount.0 % MICRO_DOLLAR == 0, "{bytes}: {amount:?}");
-            assert!(amount < CostEstimate { source, ..IMPORT }.cost().total(), "{bytes}: {amount:?}");
+            assert!(amount < PlannedRun { source, ..IMPORT }.cost().total(), "{bytes}: {amount:?}");
             last = amount;
         }
     }

@@ -6,7 +6,7 @@
 //! are, and no state is kept besides the groups. A job is stopped if its cost, the cost of its end, and that of the
 //! chunks under way would exceed the maximum.
 
-use super::steps::{self, Ledger, SourceSize};
+use super::steps::{self, End, Ledger, SourceSize};
 use super::{ChunkUsage, NanoDollars, Prices};
 use crate::group::Group;
 use crate::job::{Job, JobError};
@@ -94,7 +94,7 @@ impl SpendingLimit {
         let cost = |units| Prices::current().cost(&units).total();
         let of_chunks = cost(steps::chunks(source, &ledger));
         let spent = cost(steps::split(SourceSize::to_split(job), &ledger)) + of_chunks;
-        let end = cost(steps::end(source, &ledger, counts, true));
+        let end = cost(steps::end(source, &ledger, counts, End::Stopped));
         let ended = counts.done().saturating_sub(job.retry.carried_over.counts.done());
         let under_way = self.under_way(of_chunks, &ledger) + interval(job).times(UNCHECKED);
         // No more than the items that are left cost at the present average.

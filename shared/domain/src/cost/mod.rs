@@ -26,7 +26,7 @@ mod steps;
 mod stored;
 mod units;
 
-pub use estimate::{CostEstimate, EstimatedCost, SourceEstimate, min_max_cost};
+pub use estimate::{CostEstimate, PlannedRun, SourceEstimate, min_max_cost};
 pub use limit::{SpendingLimit, is_check_due};
 pub use money::{Cost, NanoDollars};
 pub use month::{Charge, Month, MonthCost};

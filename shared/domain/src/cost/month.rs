@@ -17,14 +17,14 @@ pub struct Month(String);
 
 impl Month {
     /// Returns the month of a time.
-    pub fn of(at: Timestamp) -> Self {
+    pub fn from_time(at: Timestamp) -> Self {
         Self(at.to_rfc3339().chars().take(LENGTH).collect())
     }
 
     /// Parses a month; `None` if it is not one.
     pub fn parse(text: &str) -> Option<Self> {
         let first = Timestamp::parse_rfc3339(&format!("{text}-01T00:00:00Z"))?;
-        Some(Self::of(first)).filter(|month| month.0 == text)
+        Some(Self::from_time(first)).filter(|month| month.0 == text)
     }
 
     /// Returns the name.
@@ -90,7 +90,7 @@ mod tests {
 
     #[test]
     fn a_month_is_parsed_from_its_name_only() {
-        assert_eq!(Month::of(Timestamp(1_700_000_000_123)).as_str(), "2023-11");
+        assert_eq!(Month::from_time(Timestamp(1_700_000_000_123)).as_str(), "2023-11");
         assert_eq!(Month::parse("2026-11").map(|month| month.to_string()), Some("2026-11".into()));
         for text in ["2026-13", "2026-1", "2026-11-01", "november", "", "2026-11 "] {
             assert_eq!(Month::parse(text), None, "{text:?}");

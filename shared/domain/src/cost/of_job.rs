@@ -1,6 +1,6 @@
 //! The cost of a job: so far while it runs, and at its end.
 
-use super::steps::{self, Ledger, SourceSize};
+use super::steps::{self, End, Ledger, SourceSize};
 use super::{Cost, Prices, Units};
 use crate::group::Group;
 use crate::job::Job;
@@ -35,7 +35,8 @@ fn running(job: &Job, ledger: &Ledger) -> Units {
 }
 
 fn ending(job: &Job, ledger: &Ledger, counts: Counts) -> Units {
-    steps::end(SourceSize::new(job), ledger, counts, job.stop.is_some())
+    let end = if job.stop.is_some() { End::Stopped } else { End::Completed };
+    steps::end(SourceSize::new(job), ledger, counts, end)
 }
 
 #[cfg(test)]

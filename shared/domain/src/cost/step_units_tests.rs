@@ -66,8 +66,9 @@ fn a_preparation_counts_in_the_generation_that_has_made_it() {
 #[test]
 fn a_long_report_takes_time() {
     let none = SourceSize { bytes: 0, preparation: None, has_item_files: false };
-    let of =
-        |failed, skipped| end(none, &Ledger::default(), Counts { failed, skipped, ..Counts::default() }, false).gb_ms;
+    let of = |failed, skipped| {
+        end(none, &Ledger::default(), Counts { failed, skipped, ..Counts::default() }, End::Completed).gb_ms
+    };
     assert_eq!(of(600_000, 400_000) - of(0, 0), 2_500, "five seconds for a million items");
 }
 

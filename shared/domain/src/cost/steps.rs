@@ -135,7 +135,7 @@ impl Ledger {
 /// Returns the units of the preparation of a file: one invocation, which reads it from its beginning, and the first turn
 /// of the splitter, which finds that the file must be prepared.
 fn preparation(PreparationSize { read_bytes, prepared_bytes }: PreparationSize) -> Units {
-    let ms = INVOCATION_MS + nanoseconds(read_bytes, PREPARE_NS).max(nanoseconds(prepared_bytes, PREPARED_NS));
+    let ms = INVOCATION_MS + milliseconds(read_bytes, PREPARE_NS).max(milliseconds(prepared_bytes, PREPARED_NS));
     Units {
         gb_ms: gb_ms(ms, PREPARE_GB) + gb_ms(SPLIT_MS, GB),
         requests: 2,
@@ -155,7 +155,7 @@ pub(super) fn split(source: SourceSize, ledger: &Ledger) -> Units {
     let turns = 1 + bytes / TURN_BYTES;
     let rows_in_messages = if source.is_inline() { 2 * bytes / MESSAGE_BYTES } else { 0 };
     let split = Units {
-        gb_ms: gb_ms(SPLIT_MS + nanoseconds(bytes, SPLIT_NS), GB),
+        gb_ms: gb_ms(SPLIT_MS + milliseconds(bytes, SPLIT_NS), GB),
         requests: turns,
         // Begin, columns and end; then the event and the job in a transaction of two items.
         writes: 3 + STATUS_INDEXES + 4 + GROUP_WRITES * ledger.groups,
@@ -183,12 +183,22 @@ pub(super) fn chunks(source: SourceSize, ledger: &Ledger) -> Units {
     }
 }
 
+/// Kind of the end of a job.
+#[derive(Copy, Clone, Eq, PartialEq, Debug)]
+pub(super) enum End {
+    /// Every item has ended.
+    Completed,
+    /// The job was stopped before.
+    Stopped,
+}
+
 /// Returns the units of the end of a job with these counts: report, receipt and final status.
-pub(super) fn end(source: SourceSize, ledger: &Ledger, counts: Counts, is_stopped: bool) -> Units {
+pub(super) fn end(source: SourceSize, ledger: &Ledger, counts: Counts, end: End) -> Units {
+    let is_stopped = end == End::Stopped;
     let listed = u64::from(counts.failed > 0) + u64::from(counts.skipped > 0) + u64::from(is_stopped);
-    let listing_ms = nanoseconds(counts.failed.saturating_add(counts.skipped), LISTED_NS);
+    let listing_ms = milliseconds(counts.failed.saturating_add(counts.skipped), LISTED_NS);
     Units {
-        gb_ms: gb_ms(INVOCATION_MS + nanoseconds(source.bytes, RECEIPT_NS) + listing_ms, GB),
+        gb_ms: gb_ms(INVOCATION_MS + milliseconds(source.bytes, RECEIPT_NS) + listing_ms, GB),
         requests: 1,
         // The final status with the month's costs, then the event with the job: two transactions. The job leaves the
         // index of unfinished ones. A job that is stopped has its stop written and its groups closed first.
@@ -211,9 +221,9 @@ pub(super) fn gb_ms(milliseconds: f64, gb: f64) -> u64 {
     (milliseconds * gb).round() as u64
 }
 
-/// Returns the milliseconds for this number of bytes or items, each of which takes these nanoseconds.
-pub(super) fn nanoseconds(number: u64, each: f64) -> f64 {
-    number as f64 * each / 1e6
+/// Returns the time in milliseconds for this number of bytes or items.
+pub(super) fn milliseconds(number: u64, nanoseconds_each: f64) -> f64 {
+    number as f64 * nanoseconds_each / 1e6
 }
 
 #[cfg(test)]

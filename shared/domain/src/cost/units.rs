@@ -67,28 +67,6 @@ impl Units {
     /// No units.
     pub const NONE: Self =
         Self { gb_ms: 0, requests: 0, writes: 0, reads: 0, queue: 0, object_writes: 0, object_reads: 0 };
-
-    /// Returns the units of one call of a service, named as in the last log line of an invocation; `None` for a call
-    /// that has no price here. DynamoDB charges by the size of items: one unit for each item of a call is exact for
-    /// items up to 1 KB (writes) and 4 KB (reads). Writes of indexes are not in it.
-    pub fn of_call(call: &str) -> Option<Self> {
-        let none = Self::NONE;
-        Some(match call {
-            "DynamoDB.GetItem" | "DynamoDB.Query" => Self { reads: 1, ..none },
-            // A group and its job.
-            "DynamoDB.BatchGetItem" => Self { reads: 2, ..none },
-            "DynamoDB.UpdateItem" | "DynamoDB.PutItem" | "DynamoDB.DeleteItem" => Self { writes: 1, ..none },
-            // At twice the price of a plain write: three items, such as group, manifest and job; or two, with an ended
-            // job of two units. The event of a start has two of one unit, which are four.
-            "DynamoDB.TransactWriteItems" => Self { writes: 6, ..none },
-            // Charged by record.
-            "DynamoDB.BatchExecuteStatement" => none,
-            "SQS.SendMessageBatch" | "SQS.SendMessage" => Self { queue: 1, ..none },
-            "S3.GetObject" | "S3.HeadObject" => Self { object_reads: 1, ..none },
-            _ if call.starts_with("S3.") => Self { object_writes: 1, ..none },
-            _ => return None,
-        })
-    }
 }
 
 impl Add for Units {

@@ -14,7 +14,7 @@ use super::status::{Stage, Status};
 use super::times::JobTimes;
 use super::tolerance::Tolerance;
 use super::undo::UndoState;
-use crate::cost::{Cost, EstimatedCost};
+use crate::cost::{Cost, CostEstimate};
 use crate::event::PendingEvent;
 use crate::ids::{EndpointId, FileGuid, JobId};
 use crate::outcome::Counts;
@@ -62,7 +62,7 @@ pub struct Job {
     pub tolerance: Tolerance,
     /// Cost that was estimated when the job was created. No rule reads it.
     #[serde(default, rename = "estimate", skip_serializing_if = "Option::is_none")]
-    pub cost_estimate: Option<EstimatedCost>,
+    pub cost_estimate: Option<CostEstimate>,
     /// The reason to stop, if a stop was requested.
     pub stop: Option<Stop>,
     /// The error of the job as a whole.

@@ -77,6 +77,12 @@ impl Source {
 }
 
 impl Job {
+    /// Sets the source of a new job. Without a file, it cannot be undone: the items of an undo are those of a file.
+    pub fn set_source(&mut self, source: Option<Source>) {
+        self.source = source;
+        self.undo.undoable &= self.file().is_some();
+    }
+
     /// Returns the job's file; `None` for a job with another source, or with none.
     pub fn file(&self) -> Option<&SourceFile> {
         self.source.as_ref().and_then(Source::file)

@@ -57,6 +57,11 @@ pub struct Finish {
 }
 
 impl Finish {
+    /// Creates the end of the first generation, without a report, an error and a charge.
+    pub const fn new(status: Status, totals: Counts, at: Timestamp) -> Self {
+        Self { generation: 0, status, totals, report: None, error: None, charge: None, at }
+    }
+
     /// Returns the event that tells of this end; `None` for a status that is not final.
     pub fn event(&self) -> Option<PendingEvent> {
         let event_type = EventType::of_status(self.status).filter(|_| self.status.is_final())?;
@@ -156,10 +161,10 @@ impl Job {
         self.touch(now)
     }
 
-    /// Records that a create message has arrived, and is held by a pause: the re-sends so far had an effect. Idempotent.
+    /// Records that a create message has arrived during a pause: the re-sends so far had an effect. Idempotent.
     /// Moves no time, so that a lost message is overdue as before. Without effect unless this generation is queued or
     /// being split: later re-sends are those of the complete message.
-    pub fn split_held(&mut self, generation: u32) {
+    pub fn reset_split_resends(&mut self, generation: u32) {
         if matches!(self.stage, Stage::Queued | Stage::Splitting) && self.generation == generation {
             self.resends = 0;
         }

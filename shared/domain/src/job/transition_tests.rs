@@ -28,15 +28,7 @@ fn stop() -> Stop {
 }
 
 fn finish(status: Status) -> Finish {
-    Finish {
-        generation: 0,
-        status,
-        totals: Counts::default(),
-        report: None,
-        error: None,
-        charge: None,
-        at: Timestamp(1),
-    }
+    Finish::new(status, Counts::default(), Timestamp(1))
 }
 
 #[test]
@@ -119,7 +111,7 @@ fn progress_of_a_split_resets_the_count_of_resends() {
 }
 
 #[test]
-fn a_held_create_message_resets_only_the_count_of_resends() {
+fn a_create_message_during_a_pause_resets_only_the_count_of_resends() {
     for (stage, generation, resends) in [
         (Stage::Queued, 0, 0),
         (Stage::Splitting, 0, 0),
@@ -128,10 +120,10 @@ fn a_held_create_message_resets_only_the_count_of_resends() {
         (Stage::Stopping, 0, 3),
         (Stage::Done, 0, 3),
     ] {
-        let mut held = Job { resends: 3, ..job(Status::Running, stage) };
-        let expected = Job { resends, ..held.clone() };
-        held.split_held(generation);
-        assert_eq!(held, expected, "{stage:?}");
+        let mut paused = Job { resends: 3, ..job(Status::Running, stage) };
+        let expected = Job { resends, ..paused.clone() };
+        paused.reset_split_resends(generation);
+        assert_eq!(paused, expected, "{stage:?}");
     }
 }
 

@@ -71,9 +71,9 @@ pub trait Ledger: Send + Sync {
     /// Records that a chunk of the group was woken, so that its stall time starts again. Idempotent, and without effect
     /// on an absent or closed group.
     fn chunk_woken(&self, id: JobId, group: u32, now: Timestamp) -> impl Future<Output = PortResult<()>> + Send;
-    /// Resets the count of a group's re-sends, because a message of one of its chunks has arrived and is held; see
-    /// [`Group::chunk_held`].
-    fn chunk_held(&self, id: JobId, group: u32) -> impl Future<Output = PortResult<()>> + Send;
+    /// Resets the count of a group's re-sends, because a message of one of its chunks has arrived during a pause; see
+    /// [`Group::reset_resends`].
+    fn reset_group_resends(&self, id: JobId, group: u32) -> impl Future<Output = PortResult<()>> + Send;
     /// Counts one more re-send of a group's chunks, made at `now`, if the count was `expected_resends` before.
     fn count_group_resend(
         &self,

@@ -68,8 +68,9 @@ pub trait JobTransitions: Send + Sync {
         issues: &[JobError],
         now: Timestamp,
     ) -> impl Future<Output = PortResult<Transition>> + Send;
-    /// Resets the count of re-sends, because a create message has arrived and is held; see [`Job::split_held`].
-    fn split_held(&self, id: JobId, generation: u32) -> impl Future<Output = PortResult<()>> + Send;
+    /// Resets the count of re-sends, because a create message has arrived during a pause; see
+    /// [`Job::reset_split_resends`].
+    fn reset_split_resends(&self, id: JobId, generation: u32) -> impl Future<Output = PortResult<()>> + Send;
     /// Requests a stop; see [`Job::stop`].
     fn stop(&self, id: JobId, generation: u32, stop: &Stop) -> impl Future<Output = PortResult<Transition>> + Send;
     /// Stops the job like [`Self::stop`], on condition that it is also [unchanged](Job::is_unchanged_since).

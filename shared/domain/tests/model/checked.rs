@@ -161,8 +161,8 @@ fn sentence(world: &World, action: Action) -> String {
         Action::Sweep => "the sweeper sends what is unfinished".into(),
         Action::ReadGroups => "a status call reads the groups".into(),
         Action::ReadJob => "the status call reads the job, and answers".into(),
-        Action::Hold { message } => format!("{} receives its message, and sees a pause", receiver(message)),
-        Action::HoldRun { run: i } => format!("{} sees a pause, and acknowledges", run(i)),
+        Action::EndPaused { message } => format!("{} receives its message, and sees a pause", receiver(message)),
+        Action::EndPausedRun { run: i } => format!("{} sees a pause, and acknowledges", run(i)),
         Action::CountPush => "the sweeper counts what it has sent".into(),
         Action::Pause => "an operator pauses the job".into(),
         Action::Resume => "the pause ends".into(),
@@ -214,7 +214,7 @@ fn predicate(run: &Run) -> String {
         Step::Report { .. } => "writes the report".into(),
         Step::Finish { status, .. } => format!("sets the final status {status:?}"),
         Step::Announce(_) => "sends the complete message".into(),
-        Step::OnHold { seen } => format!("resets the count of pushes, which was {seen}"),
+        Step::Paused { seen } => format!("resets the count of pushes, which was {seen}"),
     }
 }
 

@@ -29,7 +29,7 @@ pub(crate) fn next(protocol: &Protocol, world: &mut World, generation: u32, step
             let is_unchecked = protocol.flaw == Flaw::AnyGeneration;
             let generation = if is_unchecked { world.job.generation } else { view.generation };
             let report = Some(report_name(protocol, status, view));
-            let end = Finish { generation, status, totals, report, error: None, charge: None, at: world.now() };
+            let end = Finish { generation, report, ..Finish::new(status, totals, world.now()) };
             finish(protocol, world, &end, view)
         }
         _ => None,

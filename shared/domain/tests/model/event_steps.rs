@@ -61,8 +61,7 @@ impl Moves {
 
 pub(crate) fn finish(job: &mut Job, status: Status) {
     let totals = Counts { succeeded: 0, failed: 1, skipped: 0 };
-    let (generation, report, error, at) = (job.generation, None, None, Timestamp(0));
-    job.finish(&Finish { generation, status, totals, report, error, charge: None, at });
+    job.finish(&Finish { generation: job.generation, ..Finish::new(status, totals, Timestamp(0)) });
 }
 
 pub(crate) fn reopen(job: &mut Job) {

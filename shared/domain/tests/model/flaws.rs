@@ -228,7 +228,7 @@ fn a_worker_that_ignores_a_pause_starts_items() {
 }
 
 #[test]
-fn a_sweeper_that_ignores_a_pause_pushes_what_is_held_again_and_again() {
+fn a_sweeper_that_ignores_a_pause_pushes_what_is_paused_again_and_again() {
     let bounds = Bounds { pauses: 1, ..NOTHING };
     caught("pause-ignored-by-sweeper", "no sweep is unnecessary", paused(Flaw::PauseIgnoredBySweeper, bounds));
 }

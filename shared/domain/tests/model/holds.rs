@@ -282,7 +282,7 @@ fn an_operator_pauses_the_job_and_every_item_is_still_counted_once() {
 
 #[test]
 fn pauses_alone_do_not_use_up_the_pushes_of_the_sweeper() {
-    let sights = &["completed after a pause and a push", "a held message resets a later count"];
+    let sights = &["completed after a pause and a push", "a message during a pause resets a later count"];
     let bounds = Bounds { pauses: 3, deadlines: 1, ..Bounds::default() };
     let file = vec![vec![vec![Good], vec![Bad]]];
     let small = Protocol { bounds, sights, sweeper: true, runs: [1, 1, 1], ..Protocol::new(file) };

@@ -47,7 +47,7 @@ impl Model for Protocol {
             let ways = pauses::ways_to_start(self, world, message);
             let choices = if ways.can_begin { worker::first_choices(self, world, message) } else { 0 };
             actions.extend((0..choices).map(|choice| Action::Take { message, choice }));
-            actions.extend(ways.can_hold.then_some(Action::Hold { message }));
+            actions.extend(ways.can_end_paused.then_some(Action::EndPaused { message }));
         }
         (0..world.runs.len()).for_each(|i| run_actions(self, world, i, actions));
         let can_lose = world.left.losses > 0;
@@ -99,11 +99,11 @@ impl Model for Protocol {
             Action::Sweep => sweeper::sweep(self, &mut world),
             Action::ReadGroups => world.reading = Some(world.groups.clone()),
             Action::ReadJob => client::answer(self, &mut world),
-            Action::Hold { message } => {
+            Action::EndPaused { message } => {
                 world.take(message);
-                pauses::hold(self, &mut world, message);
+                pauses::end_paused(self, &mut world, message);
             }
-            Action::HoldRun { run } => drop(world.runs.remove(run)),
+            Action::EndPausedRun { run } => drop(world.runs.remove(run)),
             Action::CountPush => sweeper::count_push(&mut world),
             Action::Pause => pauses::pause(&mut world),
             Action::Resume => pauses::resume(&mut world),
@@ -155,7 +155,7 @@ fn next_actions(protocol: &Protocol, world: &World, i: usize, actions: &mut Vec<
     let choices = match (&run.step, run.message) {
         (Step::Continue(from), Message::Chunk(chunk)) if !run.gives_up => {
             let ways = pauses::ways_of_worker(protocol, world);
-            actions.extend(ways.can_hold.then_some(Action::HoldRun { run: i }));
+            actions.extend(ways.can_end_paused.then_some(Action::EndPausedRun { run: i }));
             if ways.can_begin { worker::choices(protocol, world, chunk, Some(from)) } else { 0 }
         }
         _ => 1,
@@ -170,7 +170,7 @@ fn next_actions(protocol: &Protocol, world: &World, i: usize, actions: &mut Vec<
 fn run_actions(protocol: &Protocol, world: &World, i: usize, actions: &mut Vec<Action>) {
     let (run, left) = (&world.runs[i], &world.left);
     next_actions(protocol, world, i, actions);
-    let writes = matches!(run.step, Step::Commit(_) | Step::Advance { .. } | Step::Finish { .. } | Step::OnHold { .. });
+    let writes = matches!(run.step, Step::Commit(_) | Step::Advance { .. } | Step::Finish { .. } | Step::Paused { .. });
     let has_message = !run.gives_up;
     for (allowed, action) in [
         (left.lost_replies > 0 && writes, Action::LoseReply { run: i }),

@@ -16,7 +16,7 @@ use crate::world::World;
 /// The pauses, as functions see them.
 #[derive(Clone, Eq, PartialEq, Hash, Debug, Default)]
 pub(crate) struct Pauses {
-    /// True while a pause holds the job.
+    /// True while the job is paused.
     pub(crate) in_force: bool,
     /// True while a function may see the pauses as they were before the last change.
     pub(crate) has_old_views: bool,
@@ -26,7 +26,7 @@ pub(crate) struct Pauses {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ways {
     pub(crate) can_begin: bool,
-    pub(crate) can_hold: bool,
+    pub(crate) can_end_paused: bool,
 }
 
 /// Returns true if the job may be paused.
@@ -53,20 +53,23 @@ pub(crate) fn ways_to_start(protocol: &Protocol, world: &World, message: Message
             ways(&world.pauses)
         }
         Message::Chunk(chunk) if has_items(world, chunk) => ways_of_worker(protocol, world),
-        _ => Ways { can_begin: true, can_hold: false },
+        _ => Ways { can_begin: true, can_end_paused: false },
     }
 }
 
 /// Returns the ways of a worker between two of its runs of items.
 pub(crate) fn ways_of_worker(protocol: &Protocol, world: &World) -> Ways {
     match protocol.flaw {
-        Flaw::PauseIgnoredByWorker => Ways { can_begin: true, can_hold: false },
+        Flaw::PauseIgnoredByWorker => Ways { can_begin: true, can_end_paused: false },
         _ => ways(&world.pauses),
     }
 }
 
 fn ways(pauses: &Pauses) -> Ways {
-    Ways { can_begin: !pauses.in_force || pauses.has_old_views, can_hold: pauses.in_force || pauses.has_old_views }
+    Ways {
+        can_begin: !pauses.in_force || pauses.has_old_views,
+        can_end_paused: pauses.in_force || pauses.has_old_views,
+    }
 }
 
 fn has_items(world: &World, ChunkId { group, chunk }: ChunkId) -> bool {
@@ -78,33 +81,33 @@ fn has_items(world: &World, ChunkId { group, chunk }: ChunkId) -> bool {
 pub(crate) fn note_items(world: &mut World, message: Message) {
     let Message::Chunk(chunk) = message else { return };
     let Pauses { in_force, has_old_views } = world.pauses;
-    world.record.started_while_held |= in_force && !has_old_views && has_items(world, chunk);
+    world.record.started_while_paused |= in_force && !has_old_views && has_items(world, chunk);
 }
 
-/// Holds a message: the function sees the pause, and acknowledges. It first resets the count of pushes, if it has seen
-/// that there were any.
-pub(crate) fn hold(protocol: &Protocol, world: &mut World, message: Message) {
+/// Acknowledges a message: the function sees the pause. It first resets the count of pushes, if it has seen that there
+/// were any.
+pub(crate) fn end_paused(protocol: &Protocol, world: &mut World, message: Message) {
     let (seen, is_reset) = match message {
         Message::Chunk(chunk) => (world.groups[chunk.group as usize].resends, protocol.flaw != Flaw::HeldChunkCounts),
         Message::Create(_) | Message::Complete(_) => (world.job.resends, protocol.flaw != Flaw::HeldSplitCounts),
     };
     if seen > 0 && is_reset {
-        world.runs.push(Run { message, step: Step::OnHold { seen }, gives_up: false });
+        world.runs.push(Run { message, step: Step::Paused { seen }, gives_up: false });
     }
 }
 
-/// Resets the count of pushes after a message was held. A push that was counted after the read is reset too, because
-/// its message may be the one that is held.
+/// Resets the count of pushes after a message arrived during a pause. A push that was counted after the read is reset
+/// too, because its message may be the one that arrived.
 pub(crate) fn reset(protocol: &Protocol, world: &mut World, message: Message, seen: u32) {
     let is_accepted = |stored: u32| protocol.flaw != Flaw::ResetOnlyIfUnchanged || stored == seen;
     match message {
         Message::Chunk(chunk) => {
             let group = &mut world.groups[chunk.group as usize];
             if is_accepted(group.resends) {
-                group.chunk_held();
+                group.reset_resends();
             }
         }
-        Message::Create(generation) if is_accepted(world.job.resends) => world.job.split_held(generation),
+        Message::Create(generation) if is_accepted(world.job.resends) => world.job.reset_split_resends(generation),
         Message::Create(_) | Message::Complete(_) => {}
     }
 }

@@ -34,7 +34,7 @@ pub(crate) const INVARIANTS: [(&str, Condition); 15] = [
     ("no earlier generation changes", |_, world| world.record.history.is_none_or(|was| was == world.history())),
     ("items outside a replay stay failed", left_out_stays_failed),
     ("the results hold the output of each success once", results_are_exact),
-    ("no item starts once every worker sees the pause", |_, world| !world.record.started_while_held),
+    ("no item starts once every worker sees the pause", |_, world| !world.record.started_while_paused),
     ("work is given up only if a message was lost", |_, world| !world.record.gave_up || world.record.losses > 0),
 ];
 
@@ -84,7 +84,7 @@ fn results_are_exact(protocol: &Protocol, world: &World) -> bool {
     found.into_iter().map(|(item, token)| (item, Some(token))).eq(expected)
 }
 
-/// Without the sweeper, a job that waits for a lost or held message waits indefinitely.
+/// Without the sweeper, a job waits indefinitely for a message that is lost, or was acknowledged during a pause.
 fn idle_is_final(protocol: &Protocol, world: &World) -> bool {
     let waits = world.record.losses > 0 || pauses(protocol, world) > 0;
     !world.is_idle() || world.job.status.is_final() || protocol.sweeper || waits
@@ -146,7 +146,7 @@ pub(crate) const SIGHTS: [(&str, Condition); 24] = [
     ("a zombie splitter outlives its generation", zombie_splitter),
     ("a zombie completion outlives its generation", zombie_completion),
     ("completed after a pause and a push", |p, w| is(w, Status::Completed) && pauses(p, w) > 0 && w.record.sweeps > 0),
-    ("a held message resets a later count", |_, w| w.runs.iter().any(|run| is_late_reset(w, run))),
+    ("a message during a pause resets a later count", |_, w| w.runs.iter().any(|run| is_late_reset(w, run))),
     ("work is given up after its pushes", |_, world| is(world, Status::Completed) && world.record.gave_up),
 ];
 
@@ -201,7 +201,7 @@ fn is_late_reset(world: &World, run: &Run) -> bool {
         Message::Chunk(chunk) => world.groups[chunk.group as usize].resends,
         Message::Create(_) | Message::Complete(_) => world.job.resends,
     };
-    matches!(run.step, Step::OnHold { seen } if seen < stored)
+    matches!(run.step, Step::Paused { seen } if seen < stored)
 }
 
 fn is(world: &World, status: Status) -> bool {

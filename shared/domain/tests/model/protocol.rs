@@ -179,11 +179,11 @@ pub(crate) enum Flaw {
     ReplansAll,
     /// A worker does not look at the pauses.
     PauseIgnoredByWorker,
-    /// The sweeper pushes a job that a pause holds.
+    /// The sweeper pushes a paused job.
     PauseIgnoredBySweeper,
-    /// A worker that holds a chunk does not reset the count of its group's pushes.
+    /// A worker that acknowledges a paused chunk does not reset the count of its group's pushes.
     HeldChunkCounts,
-    /// A splitter that holds its message does not reset the count of the job's pushes.
+    /// A splitter that acknowledges its message during a pause does not reset the count of the job's pushes.
     HeldSplitCounts,
     /// The count of pushes is reset only if it is as it was read.
     ResetOnlyIfUnchanged,

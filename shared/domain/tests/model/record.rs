@@ -44,7 +44,7 @@ pub(crate) struct Record {
     /// Number of times that the sweeper had to send a message.
     pub(crate) sweeps: u8,
     /// True if a worker passed items to a handler although every function saw a pause.
-    pub(crate) started_while_held: bool,
+    pub(crate) started_while_paused: bool,
     /// True if the sweeper gave up work because its pushes had no effect.
     pub(crate) gave_up: bool,
 }

@@ -73,7 +73,7 @@ pub(crate) fn next(protocol: &Protocol, world: &mut World, generation: u32, step
             protocol.send_fifo(world, Message::Complete(generation), 0);
             None
         }
-        Step::OnHold { seen } => {
+        Step::Paused { seen } => {
             pauses::reset(protocol, world, Message::Create(generation), seen);
             None
         }

@@ -122,8 +122,8 @@ pub(crate) enum Step {
     Finish { totals: Counts, status: Status, view: View },
     /// Any function that saw the end of this generation: sends the complete message.
     Announce(u32),
-    /// Splitter and worker: a pause holds the message; resets the count of pushes, of which it has seen this number.
-    OnHold { seen: u32 },
+    /// Splitter and worker: the job is paused; resets the count of pushes, of which it has seen this number.
+    Paused { seen: u32 },
 }
 
 /// A function at work on a message.
@@ -167,9 +167,9 @@ pub(crate) enum Action {
     /// The status call then reads the job, and answers.
     ReadJob,
     /// A function receives a message and sees a pause.
-    Hold { message: Message },
+    EndPaused { message: Message },
     /// The worker at this index sees a pause between two of its runs of items, and acknowledges.
-    HoldRun { run: usize },
+    EndPausedRun { run: usize },
     /// The sweeper counts its first uncounted push.
     CountPush,
     /// An operator pauses the job.

@@ -36,12 +36,12 @@ pub(crate) fn may_sweep(protocol: &Protocol, world: &World) -> bool {
         |number: u32| world.groups[number as usize].is_done() && !world.job.split.done_groups.contains(&number);
     let needs_no_worker =
         || world.job.stage == Stage::Stopping || protocol.all_done(&world.job) || own_groups(world).any(is_unmarked);
-    let is_needed = !is_held(protocol, world) || needs_no_worker();
+    let is_needed = !is_paused(protocol, world) || needs_no_worker();
     protocol.sweeper && is_stalled && !world.job.status.is_final() && is_needed
 }
 
-/// Returns true if the sweeper sees that a pause holds the job.
-fn is_held(protocol: &Protocol, world: &World) -> bool {
+/// Returns true if the sweeper sees that the job is paused.
+fn is_paused(protocol: &Protocol, world: &World) -> bool {
     world.pauses.in_force && protocol.flaw != Flaw::PauseIgnoredBySweeper
 }
 
@@ -55,7 +55,7 @@ pub(crate) fn sweep(protocol: &Protocol, world: &mut World) {
     match world.job.stage {
         Stage::Queued => push_create(protocol, world),
         Stage::Stopping => complete(world),
-        Stage::Splitting if protocol.counts_pushes() && world.job.resends >= PUSHES && !is_held(protocol, world) => {
+        Stage::Splitting if protocol.counts_pushes() && world.job.resends >= PUSHES && !is_paused(protocol, world) => {
             world.record.gave_up = true;
             give_up(protocol, world, Message::Create(world.job.generation));
         }
@@ -68,7 +68,7 @@ pub(crate) fn sweep(protocol: &Protocol, world: &mut World) {
 }
 
 fn push_create(protocol: &Protocol, world: &mut World) {
-    if is_held(protocol, world) {
+    if is_paused(protocol, world) {
         return;
     }
     let (generation, seen) = (world.job.generation, world.job.resends);
@@ -96,7 +96,7 @@ fn chunks(protocol: &Protocol, world: &mut World) {
     for group in own_groups(world) {
         if world.groups[group as usize].is_done() {
             world.job.group_done(group, world.now());
-        } else if !is_held(protocol, world) {
+        } else if !is_paused(protocol, world) {
             push_group(protocol, world, group);
         }
     }

@@ -149,8 +149,7 @@ fn end(state: &mut State) {
     let (generation, at) = (state.import.generation, state.tick());
     state.import.stop(generation, &Stop::canceled(at));
     let totals = Counts { succeeded: 1, failed: 0, skipped: 0 };
-    let (report, error) = (None, None);
-    state.import.finish(&Finish { generation, status: Status::Canceled, totals, report, error, charge: None, at });
+    state.import.finish(&Finish { generation, ..Finish::new(Status::Canceled, totals, at) });
     state.late = true;
 }
 

@@ -85,7 +85,7 @@ pub(crate) fn next(protocol: &Protocol, world: &mut World, chunk: ChunkId, step:
             protocol.send_fifo(world, Message::Complete(*generation), 0);
             None
         }
-        Step::OnHold { seen } => {
+        Step::Paused { seen } => {
             pauses::reset(protocol, world, Message::Chunk(chunk), *seen);
             None
         }

@@ -21,8 +21,8 @@ use super::{DynamoStore, failed};
 const READ: &str = "month_costs";
 
 impl DynamoStore {
-    /// TransactWriteItems: the update of a job, and the addition of its charge. Then reads the job. A refused
-    /// transaction counts as made if the job is as `own` expects: this same call was applied before.
+    /// TransactWriteItems: the update of a job, and the [addition](Self::add_charge) of its charge. Then reads the job.
+    /// A refused transaction counts as made if the job is as `own` expects: this same call was applied before.
     ///
     /// After an applied one, the job that is read may be in a later state, such as that of a retry. Callers must not
     /// take it for what they wrote. If it cannot be read, the call fails, although the end is made.
@@ -30,21 +30,22 @@ impl DynamoStore {
         &self,
         id: JobId,
         update: Update,
-        charge: (&Charge, Timestamp),
+        charge: TransactWriteItem,
         own: impl Fn(&Job) -> bool,
     ) -> PortResult<Transition> {
         let operation = update.operation;
-        let writes = vec![self.update_of(update)?, self.add_charge(charge)?];
+        let writes = vec![self.update_of(update)?, charge];
         let applied = matches!(self.transact(operation, writes).await?, Transacted::Applied);
         let made = self.job(id).await?.filter(|job| applied || own(job));
         Ok(made.map_or(Transition::Refused, |job| Transition::Made(Box::new(job))))
     }
 
-    fn add_charge(&self, (charge, at): (&Charge, Timestamp)) -> PortResult<TransactWriteItem> {
+    /// Returns the write that adds the charge of a run that ends at this time.
+    pub(super) fn add_charge(&self, charge: &Charge, at: Timestamp) -> PortResult<TransactWriteItem> {
         let Cost { compute, requests, database, storage, queue } = charge.cost;
         self.update_of(Update {
             operation: "add_charge",
-            key: Key::month_cost(&charge.tenant, &Month::of(at), &charge.job_type),
+            key: Key::month_cost(&charge.tenant, &Month::from_time(at), &charge.job_type),
             update: "ADD #runs :one, #compute :compute, #requests :requests, #database :database, #storage :storage, \
                      #queue :queue SET #expiresAt = :expiry"
                 .into(),
@@ -135,7 +136,7 @@ mod tests {
 
     #[tokio::test]
     async fn one_item_more_than_the_maximum_shows_that_there_are_more() {
-        let (store, month) = (store_on(Endless), Month::of(Timestamp(0)));
+        let (store, month) = (store_on(Endless), Month::from_time(Timestamp(0)));
         let tenant = TenantId::from_static("acme");
         let costs = store.month_costs(&month, Some(&tenant)).await.unwrap();
         assert_eq!(costs.len(), MonthCost::MAX_OF_TENANT + 1);

@@ -95,7 +95,7 @@ pub(super) fn position_of(entry: &Item) -> Result<JobPosition, ItemError> {
 
 #[cfg(test)]
 mod tests {
-    use longshore_domain::cost::{Charge, Cost, EstimatedCost, NanoDollars};
+    use longshore_domain::cost::{Charge, Cost, CostEstimate, NanoDollars};
     use longshore_domain::ids::FileGuid;
     use longshore_domain::job::{Finish, SourceFile, Status};
     use longshore_domain::outcome::Counts;
@@ -117,7 +117,7 @@ mod tests {
         let part = NanoDollars(626_212_345);
         let cost = Cost { compute: part, requests: part, database: part, storage: part, queue: part };
         let estimate =
-            EstimatedCost { cost, items: 524_288, assumed_item_bytes: Some(200), assumed_write_micros: Some(1_000) };
+            CostEstimate { cost, items: 524_288, assumed_item_bytes: Some(200), assumed_write_micros: Some(1_000) };
         let mut job = Job::waiting(JobId::generate(), tenant, "import", NOW);
         (job.source, job.cost_estimate) = (Some(file.into()), Some(estimate));
         (job.times.timeout_s, job.times.deadline_at, job.times.expires_at) = (86_400, NOW, NOW.seconds());
@@ -140,8 +140,8 @@ mod tests {
         let cost = job.cost_estimate.unwrap().cost;
         let charge = Some(Charge { tenant: job.tenant.clone(), job_type: "import".into(), cost });
         let totals = Counts { succeeded: 1_000_000, ..Counts::default() };
-        let (status, report) = (Status::Completed, Some("abcdefgh".into()));
-        job.finish(&Finish { generation: 0, status, totals, report, error: None, charge, at: NOW });
+        let report = Some("abcdefgh".into());
+        job.finish(&Finish { report, charge, ..Finish::new(Status::Completed, totals, NOW) });
         assert!(job.completion.cost.is_some() && (1_025..=2_048).contains(&bytes(&job)), "ended: {}", bytes(&job));
     }
 

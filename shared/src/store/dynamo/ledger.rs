@@ -126,10 +126,10 @@ impl Ledger for DynamoStore {
     }
 
     /// UpdateItem of `GROUP#g`, if it is open and was sent again. Not on condition that `resends` is as it was read: a
-    /// sweeper counts a push after its send, so its message can be held in between.
-    async fn chunk_held(&self, id: JobId, group: u32) -> PortResult<()> {
+    /// sweeper counts a push after its send, so its message can arrive in between.
+    async fn reset_group_resends(&self, id: JobId, group: u32) -> PortResult<()> {
         let update = Update {
-            operation: "chunk_held",
+            operation: "reset_group_resends",
             key: Key::group(id, group),
             update: "SET #resends = :zero".into(),
             condition: "attribute_exists(#PK) AND attribute_exists(#open) AND #resends > :zero".into(),

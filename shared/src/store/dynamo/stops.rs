@@ -35,13 +35,13 @@ pub(super) fn stop_update(id: JobId, generation: u32, stop: &Stop) -> PortResult
 }
 
 pub(super) fn finish_update(id: JobId, finish: &Finish) -> PortResult<Update> {
+    let cost = finish.charge.as_ref().map_or("", |_| ", #cost = :cost");
     let set = "SET #status = :status, #stage = :done, #totals = :totals, #report = :report, #error = :error";
+    let end = "#finishedAt = :at, #updatedAt = :at, #unfinished = :one";
     let mut update = Update {
         operation: "finish",
         key: Key::job(id),
-        update: format!(
-            "{set}, #finishedAt = :at, #updatedAt = :at, #unfinished = :one ADD #pendingEvents :event {UNSCHEDULE}"
-        ),
+        update: format!("{set}, {end}{cost} ADD #pendingEvents :event {UNSCHEDULE}"),
         condition: "attribute_exists(#PK) AND #status IN (:waiting, :running) AND #generation = :generation".into(),
         values: vec![
             (":one", text("1")),
@@ -58,7 +58,6 @@ pub(super) fn finish_update(id: JobId, finish: &Finish) -> PortResult<Update> {
         ],
     };
     if let Some(charge) = &finish.charge {
-        update.update = update.update.replace("SET ", "SET #cost = :cost, ");
         update.values.push((":cost", nested(&charge.cost).map_err(failed("finish"))?));
     }
     if finish.status == Status::Completed {

@@ -166,8 +166,7 @@ mod tests {
 
     fn charged_end(job: &Job, at: Timestamp) -> Finish {
         let charge = Some(Charge::new(job, &[]));
-        let (status, totals) = (Status::Failed, Counts::default());
-        Finish { generation: 0, status, totals, report: None, error: None, charge, at }
+        Finish { charge, ..Finish::new(Status::Failed, Counts::default(), at) }
     }
 
     #[tokio::test]

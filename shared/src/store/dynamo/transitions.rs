@@ -161,17 +161,17 @@ impl JobTransitions for DynamoStore {
     }
 
     /// Condition: `generation` is the caller's, `stage` is queued or splitting, and the message was sent again.
-    async fn split_held(&self, id: JobId, generation: u32) -> PortResult<()> {
+    async fn reset_split_resends(&self, id: JobId, generation: u32) -> PortResult<()> {
         let is_unsplit = "#generation = :generation AND #stage IN (:queued, :splitting)";
         let update = Update {
-            operation: "split_held",
+            operation: "reset_split_resends",
             key: Key::job(id),
             update: "SET #resends = :zero".into(),
             condition: format!("attribute_exists(#PK) AND {is_unsplit} AND #resends > :zero"),
             values: vec![
                 (":generation", number(generation)),
-                (":queued", word(Stage::Queued, "split_held")?),
-                (":splitting", word(Stage::Splitting, "split_held")?),
+                (":queued", word(Stage::Queued, "reset_split_resends")?),
+                (":splitting", word(Stage::Splitting, "reset_split_resends")?),
                 (":zero", number(0)),
             ],
         };
@@ -206,7 +206,7 @@ impl JobTransitions for DynamoStore {
     async fn finish(&self, id: JobId, finish: &Finish) -> PortResult<Transition> {
         let (update, own) = (finish_update(id, finish)?, |job: &Job| own_write::finished(job, finish));
         match &finish.charge {
-            Some(charge) => self.transition_charged(id, update, (charge, finish.at), own).await,
+            Some(charge) => self.transition_charged(id, update, self.add_charge(charge, finish.at)?, own).await,
             None => self.transition(update, own).await,
         }
     }

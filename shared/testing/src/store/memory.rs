@@ -239,8 +239,8 @@ impl Ledger for MemoryStore {
         Ok(())
     }
 
-    async fn chunk_held(&self, id: JobId, group: u32) -> PortResult<()> {
-        self.records().group(id, group).into_iter().for_each(Group::chunk_held);
+    async fn reset_group_resends(&self, id: JobId, group: u32) -> PortResult<()> {
+        self.records().group(id, group).into_iter().for_each(Group::reset_resends);
         Ok(())
     }
 

@@ -126,9 +126,9 @@ impl JobTransitions for MemoryStore {
         self.transition(("end_split", job.job_id), |stored| stored.end_split(job.generation, groups, issues, now), own)
     }
 
-    async fn split_held(&self, id: JobId, generation: u32) -> PortResult<()> {
+    async fn reset_split_resends(&self, id: JobId, generation: u32) -> PortResult<()> {
         if let Some(of_job) = self.records().jobs.get_mut(&id) {
-            of_job.job.split_held(generation);
+            of_job.job.reset_split_resends(generation);
         }
         Ok(())
     }
@@ -178,7 +178,7 @@ impl JobTransitions for MemoryStore {
         };
         let outcome = self.transition(("finish", id), make, |job| own_write::finished(job, finish))?;
         if let Some(charge) = finish.charge.as_ref().filter(|_| is_applied) {
-            self.add_charge(charge, Month::of(finish.at));
+            self.add_charge(charge, Month::from_time(finish.at));
         }
         Ok(outcome)
     }

@@ -163,15 +163,7 @@ pub(super) fn ended(files: &MemoryFiles) -> Job {
         ..Job::waiting(JobId::generate(), TenantId::from_static("t"), "import", Timestamp(0))
     };
     let totals = Counts { succeeded: 4, failed: 2, skipped: 1 };
-    job.finish(&Finish {
-        generation: 0,
-        status: Status::Completed,
-        totals,
-        report: None,
-        error: None,
-        charge: None,
-        at: Timestamp(9),
-    });
+    job.finish(&Finish::new(Status::Completed, totals, Timestamp(9)));
     job
 }
 

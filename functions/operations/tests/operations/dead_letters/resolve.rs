@@ -165,8 +165,7 @@ async fn a_failed_split_of_a_retry_is_replayed_for_the_same_chunks() {
     replay(&world, &dead_letter).await.is_problem(409, "not-ended");
     // Ten of the job's items were never processed.
     let totals = Counts { succeeded: 20, ..Counts::default() };
-    let finish =
-        Finish { generation: 1, status: Status::Failed, totals, report: None, error: None, charge: None, at: NOW };
+    let finish = Finish { generation: 1, ..Finish::new(Status::Failed, totals, NOW) };
     world.store.finish(job.job_id, &finish).await.unwrap();
     assert_eq!(replay(&world, &dead_letter).await.body["effect"], "generation");
     assert_eq!(world.stored(&job).await.retry.selection, Selection::All);

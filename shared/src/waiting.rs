@@ -1,9 +1,9 @@
-//! What jobs of a registered type wait for: derived from the state that the type's workers share, when it is read.
+//! Reasons for which a job waits: a pause, or the state that the workers of its registered type share.
 
 use longshore_domain::concurrency::{ParkedChunk, Permit};
 use longshore_domain::group::Group;
 use longshore_domain::job::{Job, Status};
-use longshore_domain::pause::{Pause, hold};
+use longshore_domain::pause::{Pause, pause_of};
 use longshore_domain::ports::{HandlerStates, ParkedChunks, Permits, PortResult};
 use longshore_domain::progress::updated_at;
 use longshore_domain::remote::{FirstParked, ReadState, WaitReason};
@@ -63,9 +63,9 @@ impl TypeState {
     }
 }
 
-/// Returns what an unfinished job waits for that an operator has paused; `None` if no pause holds it.
+/// Returns what an unfinished job waits for that an operator has paused; `None` if it is not paused.
 pub fn paused(job: &Job, pauses: &[Pause], now: Timestamp) -> Option<WaitingFor> {
-    let pause = hold(pauses, job, now).filter(|_| job.is_live() && !job.all_done())?;
+    let pause = pause_of(pauses, job, now).filter(|_| job.is_live() && !job.all_done())?;
     Some(WaitingFor {
         reason: WaitReason::Paused,
         since: pause.since.max(job.times.waits_since()).to_rfc3339(),

@@ -4,7 +4,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use longshore_domain::job::Job;
-use longshore_domain::pause::{Pause, hold, is_type_held};
+use longshore_domain::pause::{Pause, is_type_paused, pause_of};
 use longshore_domain::ports::{Pauses, PortResult};
 use longshore_domain::timestamp::Timestamp;
 
@@ -49,14 +49,14 @@ impl PauseCache {
         })
     }
 
-    /// Returns true if a pause holds the job.
-    pub(super) async fn is_held(&self, store: &impl Pauses, job: &Job, now: Timestamp) -> PortResult<bool> {
-        Ok(hold(&self.cached(now, store.pauses()).await?, job, now).is_some())
+    /// Returns true if an operator has paused the job type or the tenant.
+    pub(crate) async fn is_paused(&self, store: &impl Pauses, job: &Job, now: Timestamp) -> PortResult<bool> {
+        Ok(pause_of(&self.cached(now, store.pauses()).await?, job, now).is_some())
     }
 
-    /// Returns true if a pause holds all jobs of the type.
-    pub(super) async fn is_type_held(&self, store: &impl Pauses, job_type: &str, now: Timestamp) -> PortResult<bool> {
-        Ok(is_type_held(&self.cached(now, store.pauses()).await?, job_type, now))
+    /// Returns true if an operator has paused the job type.
+    pub(crate) async fn is_type_paused(&self, store: &impl Pauses, job_type: &str, now: Timestamp) -> PortResult<bool> {
+        Ok(is_type_paused(&self.cached(now, store.pauses()).await?, job_type, now))
     }
 
     async fn cached(

@@ -58,8 +58,8 @@ async fn the_pauses_are_read_once_in_two_seconds_and_consistently_by_workers_onl
         (Counted::default(), Job::waiting(JobId::generate(), TenantId::from_static("t"), "invite", START));
     let (worker, display) = (PauseCache::default(), PauseCache::default());
     for (millis, reads) in [(0, 1), (1_999, 1), (2_000, 2), (3_999, 2)] {
-        assert!(worker.is_held(&store, &job, after_ms(millis)).await.unwrap());
-        assert!(worker.is_type_held(&store, "invite", after_ms(millis)).await.unwrap());
+        assert!(worker.is_paused(&store, &job, after_ms(millis)).await.unwrap());
+        assert!(worker.is_type_paused(&store, "invite", after_ms(millis)).await.unwrap());
         assert_eq!(display.for_display(&store, after_ms(millis)).await.len(), 1);
         assert_eq!(store.reads(), [reads, reads], "after {millis} ms");
     }
@@ -68,19 +68,19 @@ async fn the_pauses_are_read_once_in_two_seconds_and_consistently_by_workers_onl
 #[tokio::test]
 async fn the_last_pauses_are_used_for_a_minute_if_a_read_fails() {
     let (store, cache) = (Counted::default(), PauseCache::default());
-    let is_held = async |millis| cache.is_type_held(&store, "invite", after_ms(millis)).await;
-    assert!(is_held(0).await.unwrap());
+    let is_paused = async |millis| cache.is_type_paused(&store, "invite", after_ms(millis)).await;
+    assert!(is_paused(0).await.unwrap());
     store.fail(true);
     // A failed read is repeated after two seconds, too.
     for (millis, reads) in [(2_000, 2), (3_999, 2), (59_999, 3)] {
-        assert!(is_held(millis).await.unwrap(), "after {millis} ms");
+        assert!(is_paused(millis).await.unwrap(), "after {millis} ms");
         assert_eq!(store.reads(), [reads, 0], "after {millis} ms");
     }
-    assert!(is_held(60_000).await.is_err(), "too old");
+    assert!(is_paused(60_000).await.is_err(), "too old");
     store.fail(false);
-    assert!(is_held(60_001).await.unwrap());
+    assert!(is_paused(60_001).await.unwrap());
     store.fail(true);
-    assert!(is_held(120_000).await.unwrap(), "the minute begins with the last read");
+    assert!(is_paused(120_000).await.unwrap(), "the minute begins with the last read");
 }
 
 #[tokio::test]
@@ -88,5 +88,5 @@ async fn a_first_read_that_fails_is_an_error_unless_it_is_for_display() {
     let (store, cache) = (Counted::default(), PauseCache::default());
     store.fail(true);
     assert!(cache.for_display(&store, START).await.is_empty());
-    assert!(cache.is_type_held(&store, "invite", START).await.is_err());
+    assert!(cache.is_type_paused(&store, "invite", START).await.is_err());
 }

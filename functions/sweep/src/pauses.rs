@@ -1,7 +1,7 @@
-//! The pauses of operators, read once in a sweep: a job that they hold is neither lost nor dead.
+//! The pauses of operators, read once in a sweep: a job that is paused is neither lost nor dead.
 
 use longshore_domain::job::Job;
-use longshore_domain::pause::{Pause, hold};
+use longshore_domain::pause::{Pause, pause_of};
 use longshore_domain::ports::{Pauses, PortResult};
 use longshore_domain::timestamp::Timestamp;
 
@@ -10,15 +10,15 @@ use longshore_domain::timestamp::Timestamp;
 pub(crate) struct ReadPauses(Option<Vec<Pause>>);
 
 impl ReadPauses {
-    /// Returns true if a pause holds the job.
+    /// Returns true if an operator has paused the job.
     ///
     /// # Errors
     /// If the pauses cannot be read: then the job is neither pushed nor stopped, and the next job reads them again.
-    pub(crate) async fn hold(&mut self, store: &impl Pauses, job: &Job, now: Timestamp) -> PortResult<bool> {
+    pub(crate) async fn is_paused(&mut self, store: &impl Pauses, job: &Job, now: Timestamp) -> PortResult<bool> {
         let pauses = match self.0.take() {
             Some(pauses) => pauses,
             None => store.pauses().await?,
         };
-        Ok(hold(self.0.insert(pauses), job, now).is_some())
+        Ok(pause_of(self.0.insert(pauses), job, now).is_some())
     }
 }
