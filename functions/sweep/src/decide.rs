@@ -110,7 +110,7 @@ fn progress(job: &Job, groups: &[Group], chunks_of: impl Fn(u32) -> u32, at: &Ci
     if job.is_live() && at.now >= job.times.deadline_at {
         return vec![Action::Stop(failed("time_limit", "the job exceeded its time limit", at.now))];
     }
-    if let Some(error) = cost_exceeded(job, groups).filter(|_| !at.is_held) {
+    if let Some(error) = cost_exceeded(job, groups).filter(|_| !at.is_paused) {
         return vec![Action::Stop(Stop { status: Status::Failed, error: Some(error), at: at.now })];
     }
     match job.stage {

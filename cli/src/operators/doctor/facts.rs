@@ -269,7 +269,7 @@ pub(crate) struct UnfinishedJob {
     /// Stage.
     pub(crate) stage: Stage,
     /// True if an operator has paused its type or its tenant.
-    pub(crate) is_held: bool,
+    pub(crate) is_paused: bool,
     /// Time from which it waits for its start.
     pub(crate) waits_since: Timestamp,
     /// Time at which it is stopped.

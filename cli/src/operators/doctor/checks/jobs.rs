@@ -73,7 +73,7 @@ fn not_started(facts: &Facts) -> Option<Finding> {
     let is_late = |job: &&UnfinishedJob| {
         job.status == Status::Waiting
             && job.stage == Stage::Queued
-            && !job.is_held
+            && !job.is_paused
             && facts.now.millis_since(job.waits_since) > limit.saturating_mul(1_000)
             && job.deadline_at > facts.now
     };
@@ -144,7 +144,7 @@ mod tests {
             job_type: "mail".to_owned(),
             status: Status::Waiting,
             stage: Stage::Queued,
-            is_held: false,
+            is_paused: false,
             waits_since: Timestamp(waits_since),
             deadline_at: Timestamp(deadline_at),
         }
@@ -170,9 +170,9 @@ mod tests {
         assert_eq!((of_one_tenant.len(), of_one_tenant[0].severity), (1, Severity::Warning));
         let processing = UnfinishedJob { status: Status::Running, stage: Stage::Processing, ..job("c", 0, now + 1) };
         assert!(check_jobs(now, vec![processing]).is_empty());
-        let held = |id| UnfinishedJob { is_held: true, ..job(id, 0, now + 1) };
-        assert!(check_jobs(now, vec![held("d")]).is_empty());
-        let beside = check_jobs(now, vec![held("d"), other(job("b", 0, now + 1))]);
+        let paused = |id| UnfinishedJob { is_paused: true, ..job(id, 0, now + 1) };
+        assert!(check_jobs(now, vec![paused("d")]).is_empty());
+        let beside = check_jobs(now, vec![paused("d"), other(job("b", 0, now + 1))]);
         assert!(beside[0].problem.starts_with("1 job has not started, the oldest for 3 hours: b"), "{beside:?}");
     }
 

@@ -6,7 +6,7 @@ use aws_config::SdkConfig;
 use aws_sdk_dynamodb::Client;
 use longshore::store::dynamo::DynamoStore;
 use longshore_domain::job::Job;
-use longshore_domain::pause::{Pause, hold};
+use longshore_domain::pause::{Pause, pause_of};
 use longshore_domain::ports::{ByAge, HandlerStates, JobPosition, JobStore, JobTypes, Pauses};
 use longshore_domain::registration::{StoredRegistration, Target, TypeName};
 use longshore_domain::timestamp::Timestamp;
@@ -118,7 +118,7 @@ fn is_waited_for(job: &Job) -> bool {
 fn read(job: Job, pauses: &[Pause], now: Timestamp) -> UnfinishedJob {
     UnfinishedJob {
         id: job.job_id.to_string(),
-        is_held: hold(pauses, &job, now).is_some(),
+        is_paused: pause_of(pauses, &job, now).is_some(),
         tenant: job.tenant,
         waits_since: job.times.waits_since(),
         deadline_at: job.times.deadline_at,
@@ -137,7 +137,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_job_is_held_while_its_type_or_its_tenant_is_paused() {
+    fn a_job_is_paused_while_its_type_or_its_tenant_is_paused() {
         let (now, acme) = (Timestamp(1_000_000), TenantId::from_static("acme"));
         let pause = |scope: PauseScope, until_s: i64| Pause {
             id: PauseId::generate(),
@@ -147,7 +147,7 @@ mod tests {
             by: "olga".to_owned(),
         };
         let of_type = |name: &str| PauseScope::JobType(name.to_owned());
-        for (pauses, is_held) in [
+        for (pauses, is_paused) in [
             (vec![], false),
             (vec![pause(of_type("export"), 60)], false),
             (vec![pause(of_type("import"), 0)], false),
@@ -155,7 +155,7 @@ mod tests {
             (vec![pause(PauseScope::Tenant(acme.clone()), 60)], true),
         ] {
             let job = Job::waiting(JobId::generate(), acme.clone(), "import", Timestamp(0));
-            assert_eq!(read(job, &pauses, now).is_held, is_held, "{pauses:?}");
+            assert_eq!(read(job, &pauses, now).is_paused, is_paused, "{pauses:?}");
         }
     }
 }
