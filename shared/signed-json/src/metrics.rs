@@ -15,6 +15,8 @@ pub struct Metric<'a> {
     pub name: &'a str,
     /// Name of the dimension that names a resource.
     pub dimension: &'a str,
+    /// Name and value of a further dimension, such as the table of an index.
+    pub within: Option<(&'a str, &'a str)>,
     /// Statistic, such as `Maximum`.
     pub statistic: &'a str,
     /// Time in seconds from which on values are read.
@@ -40,10 +42,12 @@ impl JsonClient {
 
 fn request(metric: &Metric<'_>, resources: &[&str]) -> Value {
     let query = |(number, resource): (usize, &&str)| {
+        let dimensions = metric.within.into_iter().chain([(metric.dimension, *resource)]);
+        let dimensions: Vec<_> = dimensions.map(|(name, value)| json!({ "Name": name, "Value": value })).collect();
         let found = json!({
             "Namespace": metric.namespace,
             "MetricName": metric.name,
-            "Dimensions": [{ "Name": metric.dimension, "Value": resource }],
+            "Dimensions": dimensions,
         });
         json!({ "Id": id(number), "MetricStat": { "Metric": found, "Period": 60, "Stat": metric.statistic } })
     };
@@ -81,6 +85,7 @@ mod tests {
             namespace: "AWS/DynamoDB",
             name: "ReadThrottleEvents",
             dimension: "TableName",
+            within: None,
             statistic: "Sum",
             since: 400,
             until: 1_000,
@@ -90,6 +95,10 @@ mod tests {
         let query = &asked["MetricDataQueries"][1];
         assert_eq!((&asked["StartTime"], &query["Id"]), (&json!(400), &json!("q1")));
         assert_eq!(query["MetricStat"]["Metric"]["Dimensions"], json!([{ "Name": "TableName", "Value": "b" }]));
+        let index = Metric { dimension: "GlobalSecondaryIndexName", within: Some(("TableName", "t")), ..metric };
+        let asked = &request(&index, &["day"])["MetricDataQueries"][0]["MetricStat"]["Metric"]["Dimensions"];
+        let expected = [("TableName", "t"), ("GlobalSecondaryIndexName", "day")];
+        assert_eq!(*asked, json!(expected.map(|(name, value)| json!({ "Name": name, "Value": value }))));
         let answer =
             json!({ "MetricDataResults": [{ "Id": "q1", "Values": [3.0, 4.0] }, { "Id": "q0", "Values": [] }] });
         let expected = BTreeMap::from([("a".to_owned(), vec![]), ("b".to_owned(), vec![3.0, 4.0])]);

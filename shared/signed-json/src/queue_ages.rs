@@ -18,6 +18,7 @@ impl JsonClient {
             namespace: "AWS/SQS",
             name: "ApproximateAgeOfOldestMessage",
             dimension: "QueueName",
+            within: None,
             statistic: "Maximum",
             since: now - METRIC_SECONDS,
             until: now,

@@ -203,13 +203,15 @@ pub(crate) struct Table {
     pub(crate) name: String,
     /// Status of the table.
     pub(crate) status: String,
+    /// Names of its indexes.
+    pub(crate) indexes: Vec<String>,
     /// Names of the indexes that cannot be queried.
     pub(crate) unusable_indexes: Vec<String>,
     /// True if expired items are removed.
     pub(crate) expires: Option<bool>,
     /// True if the table can be restored to a point in time.
     pub(crate) has_backups: Option<bool>,
-    /// Number of requests that were throttled in the last minutes.
+    /// Number of reads and writes of it and of its indexes that were throttled in the last minutes.
     pub(crate) throttled: Option<u64>,
 }
 

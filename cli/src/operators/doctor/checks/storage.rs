@@ -56,9 +56,9 @@ fn backups(facts: &Facts, table: &Table) -> Option<Finding> {
 /// Finds a table that refuses requests because there are too many of them for its capacity or for one of its
 /// partitions.
 fn throttled(facts: &Facts, table: &Table) -> Option<Finding> {
-    let requests = table.throttled.filter(|requests| *requests > 0)?;
-    let verb = if requests == 1 { "was" } else { "were" };
-    let problem = format!("{} {verb} throttled in the last minutes", counted(requests, "request"));
+    let throttled = table.throttled.filter(|throttled| *throttled > 0)?;
+    let number = counted(throttled, "throttle event");
+    let problem = format!("{number} of the table and its indexes in the last minutes");
     let limits = facts.stack.aws(&format!("dynamodb describe-table --table-name {}", table.name));
     let fix = format!("wait; if it lasts, compare its limits: {limits}");
     let finding = Finding::warning(&table.name, problem, fix).with_code(Code::TableThrottled);

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::observer::Observer;
 use crate::aws::session::Session;
-use crate::operators::doctor::facts::{Alarm, Schedule};
+use crate::operators::doctor::facts::{Alarm, Schedule, Table};
 
 /// Maximum number of alarms of one call.
 /// <https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_DescribeAlarms.html>
@@ -18,7 +18,8 @@ const ALARMS: usize = 100;
 /// Seconds in which throttled requests are counted. DynamoDB sends their number each minute, up to two minutes late.
 const THROTTLE_SECONDS: i64 = 180;
 
-/// Metrics of DynamoDB with the number of throttled requests.
+/// Metrics of DynamoDB with the number of throttled reads and writes. The values of a table do not include those of its
+/// indexes.
 /// <https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/metrics-dimensions.html>
 const THROTTLES: [&str; 2] = ["ReadThrottleEvents", "WriteThrottleEvents"];
 
@@ -46,25 +47,32 @@ impl Observer<'_> {
         self.wait("the age of the oldest messages", ages).unwrap_or_default()
     }
 
-    /// Reads how many requests of each of these tables were throttled in the last minutes.
-    pub(super) fn throttled(&mut self, tables: &[&str]) -> Option<BTreeMap<String, u64>> {
-        let (session, now) = (self.session, self.now.seconds());
-        let metric = |name| Metric {
-            namespace: "AWS/DynamoDB",
-            name,
-            dimension: "TableName",
-            statistic: "Sum",
-            since: now - THROTTLE_SECONDS,
-            until: now,
-        };
-        self.wait("throttled requests of the tables", async {
-            let mut throttled = BTreeMap::new();
-            for name in THROTTLES {
-                for (table, values) in session.json().metric_values(&metric(name), tables).await? {
-                    *throttled.entry(table).or_default() += values.iter().sum::<f64>() as u64;
+    /// Reads how many reads and writes of a table and of its indexes were throttled in the last minutes.
+    pub(super) fn throttled(&mut self, table: &Table) -> Option<u64> {
+        let (session, now, name) = (self.session, self.now.seconds(), table.name.as_str());
+        let indexes: Vec<&str> = table.indexes.iter().map(String::as_str).collect();
+        self.wait(&format!("throttled requests of the table {name}"), async {
+            let mut throttled = 0.0;
+            for metric in THROTTLES {
+                let of_table = Metric {
+                    namespace: "AWS/DynamoDB",
+                    name: metric,
+                    dimension: "TableName",
+                    within: None,
+                    statistic: "Sum",
+                    since: now - THROTTLE_SECONDS,
+                    until: now,
+                };
+                let of_index =
+                    Metric { dimension: "GlobalSecondaryIndexName", within: Some(("TableName", name)), ..of_table };
+                for (metric, resources) in [(of_table, &[name][..]), (of_index, &indexes)] {
+                    if !resources.is_empty() {
+                        throttled +=
+                            session.json().metric_values(&metric, resources).await?.values().flatten().sum::<f64>();
+                    }
                 }
             }
-            anyhow::Ok(throttled)
+            anyhow::Ok(throttled as u64)
         })
     }
 

@@ -22,12 +22,10 @@ impl Observer<'_> {
             };
             found.expires = self.wait(&format!("the expiry of {}", table.id), expires(&client, &table.name));
             found.has_backups = self.wait(&format!("the backups of {}", table.id), has_backups(&client, &table.name));
+            found.throttled = self.throttled(&found);
             tables.push(found);
         }
-        let names: Vec<_> = tables.iter().map(|table| table.name.as_str()).collect();
-        let throttled = if names.is_empty() { None } else { self.throttled(&names) };
-        let of = |table: &Table| throttled.as_ref().map(|counts| counts.get(&table.name).copied().unwrap_or_default());
-        tables.iter().map(|table| Table { throttled: of(table), ..table.clone() }).collect()
+        tables
     }
 
     /// Reads the bucket's rules for uploads from pages of other origins.
@@ -42,12 +40,13 @@ impl Observer<'_> {
 async fn describe(client: &Client, name: &str) -> Result<Table> {
     let found = client.describe_table().table_name(name).send().await.map_err(failed)?;
     let table = found.table().context("the answer has no table")?;
-    let indexes = table.global_secondary_indexes().iter();
-    let unusable = indexes.filter(|index| !is_usable(index.index_status()));
+    let indexes = table.global_secondary_indexes();
+    let unusable = indexes.iter().filter(|index| !is_usable(index.index_status()));
     Ok(Table {
         name: name.to_owned(),
         status: table.table_status().map(|status| status.as_str().to_owned()).unwrap_or_default(),
         unusable_indexes: unusable.filter_map(|index| index.index_name()).map(str::to_owned).collect(),
+        indexes: indexes.iter().filter_map(|index| index.index_name()).map(str::to_owned).collect(),
         expires: None,
         has_backups: None,
         throttled: None,
