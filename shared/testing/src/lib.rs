@@ -43,6 +43,7 @@ mod store {
     mod dead_letters;
     mod events;
     mod handler_states;
+    mod job_records;
     mod job_types;
     mod keys;
     mod memory;
@@ -56,9 +57,9 @@ mod store {
     mod transitions;
     mod webhooks;
 
+    pub use job_records::GroupWrite;
     pub use memory::{JobItem, MemoryStore};
     pub use operator_log::MemoryOperatorLog;
-    pub use records::GroupWrite;
 }
 
 pub use calls::signed_in_call;
