@@ -11,9 +11,11 @@
 //! | [`MemoryQueues`] | the queues and their dead-letter queues |
 //! | [`MemoryFiles`] | the bucket |
 //!
-//! [`end_job`] stores a job that has ended, for tests of what follows. [`signed_in_call`] makes a call of the API.
+//! [`end_job`] stores a job that has ended, for tests of what follows. [`ChunkWorld`] is a job of one chunk, with its
+//! worker. [`signed_in_call`] makes a call of the API.
 
 mod calls;
+mod chunk_world;
 mod ended;
 mod queues;
 
@@ -63,6 +65,7 @@ mod store {
 }
 
 pub use calls::signed_in_call;
+pub use chunk_world::{ChunkWorld, WorkerProcess, begin_chunk, numbered_rows, put_rows};
 pub use ended::{EndedItem, EndedItems, ItemEnd, end_job};
 pub use files::{MemoryFiles, MemoryStream};
 pub use queues::{MemoryQueues, SentChunk, SentWebhook};
