@@ -60,7 +60,7 @@ impl Resume {
     pub(super) fn execute(&self, api: &Api) -> Result<()> {
         let to = with_reason(path(PAUSES, &self.pause), Some(&self.reason));
         api.send("DELETE", &to, &[], None)?.success("ending the pause")?;
-        println!("{}: ended; its jobs go on within about three minutes", self.pause);
+        println!("{}: ended. Its jobs resume within about three minutes.", self.pause);
         Ok(())
     }
 }

@@ -43,7 +43,7 @@ struct Queued {
 type Store = Stepwise<Unguarded<MemoryStore>>;
 type Queues = Stepwise<Unguarded<MemoryQueues>>;
 
-/// What a function was started for: its message comes again unless it succeeds.
+/// A running function, with its message, which comes again unless it succeeds.
 struct Running {
     task: Task<bool>,
     message: Option<Queued>,

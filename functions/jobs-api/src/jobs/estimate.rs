@@ -7,7 +7,7 @@ use longshore_domain::job::{Job, Source};
 use longshore_domain::records::is_compressed_name;
 use longshore_domain::split::ChunkLimits;
 
-/// What an estimate depends on besides the source of the job.
+/// Inputs of an estimate besides the source of the job.
 #[derive(Copy, Clone, Debug)]
 pub(super) struct EstimateBasis {
     /// Number of items, if it is known.

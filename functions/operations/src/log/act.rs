@@ -8,7 +8,7 @@ use longshore_domain::ports::OperatorLog;
 
 use crate::function::{Backend, Operations};
 
-/// What an operator is about to do.
+/// An operator's action, before it is taken.
 pub(crate) struct Act {
     pub(crate) action: OperatorAction,
     pub(crate) scope: ActionScope,

@@ -23,7 +23,7 @@ const MESSAGES: usize = 10;
 /// A millionth of a dollar in nano-dollars.
 const MICRO_DOLLAR: u64 = 1_000;
 
-/// What the cost of a new job is estimated from.
+/// Inputs of a cost estimate.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
 pub struct CostEstimate {
     /// Size of the source.

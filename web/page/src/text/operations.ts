@@ -177,7 +177,7 @@ export const operationsText = {
       end: "End",
       endOf: (scope: string) => `End the pause: ${scope}`,
       endTitle: (scope: string) => `End the pause of ${lowered(scope)}?`,
-      endBody: "Its jobs go on within about three minutes.",
+      endBody: "Its jobs resume within about three minutes.",
       ended: "The pause has ended.",
       form: {
         title: "New pause",
