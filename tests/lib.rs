@@ -23,6 +23,7 @@ pub mod harness {
     pub mod aws_limits;
     pub mod backdoor;
     pub mod client;
+    mod deploy;
     pub mod faults;
     mod formulas;
     pub mod handlers;

@@ -6,12 +6,10 @@
 use std::collections::BTreeMap;
 use std::future::Future;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result};
 use local_cloud::cloud::Cloud;
 use local_cloud::emulator::{self, OwnedEmulator};
 use local_cloud::process::{Cleanup, free_port};
-use local_cloud::stack::Deployment;
-use local_cloud::tools::Tools;
 use longshore::config::Aws;
 use longshore_domain::random::nonce;
 use longshore_domain::timestamp::Timestamp;
@@ -21,6 +19,7 @@ use tokio::runtime::Runtime;
 
 use super::aws_limits::LimitsProxy;
 use super::client::Client;
+use super::deploy::{create, grant_permissions};
 use super::faults::Faults;
 use super::setup::aws;
 use super::users::Users;
@@ -30,20 +29,6 @@ pub use super::setup::StackOptions;
 /// The stack's name. On an emulator that this process did not start it has a suffix, because a stack of that name can
 /// already exist.
 pub(super) const NAME: &str = "longshore";
-
-/// Additional permissions for the emulator, which checks the name of the call. AWS checks another action, which the
-/// template grants: PartiQLInsert, PartiQLUpdate and PartiQLDelete on the table, SendMessage and ChangeMessageVisibility
-/// on the queue.
-const EMULATOR_PERMISSIONS: [(&str, &[&str]); 8] = [
-    ("ProcessItemRole", &["dynamodb:BatchExecuteStatement", "sqs:SendMessageBatch"]),
-    ("CallHandlerRole", &["sqs:SendMessageBatch"]),
-    ("CreateJobRole", &["sqs:SendMessageBatch"]),
-    ("DeliverRole", &["sqs:SendMessageBatch"]),
-    ("CompleteJobRole", &["sqs:SendMessageBatch"]),
-    ("JobsApiRole", &["sqs:SendMessageBatch"]),
-    ("OperationsRole", &["sqs:SendMessageBatch"]),
-    ("SweepRole", &["sqs:SendMessageBatch", "sqs:ChangeMessageVisibilityBatch"]),
-];
 
 /// Environment variable that, with any value, puts the limits proxy between the functions and the emulator.
 const LIMITS_PROXY: &str = "LONGSHORE_LIMITS_PROXY";
@@ -118,9 +103,7 @@ impl Stack {
         let cloud = Cloud::new(&endpoint)?;
         let outputs = create(&cloud, &endpoint, name, options)?;
         if emulator.is_some() {
-            for (role, actions) in EMULATOR_PERMISSIONS {
-                cloud.allow(&cloud.physical_id(name, role)?, actions)?;
-            }
+            grant_permissions(&cloud, name)?;
         }
         let api = outputs.get("ApiId").context("the stack has no output ApiId")?;
         let mut client = Client::new(&format!("{endpoint}/_aws/execute-api/{api}/$default"));
@@ -285,24 +268,4 @@ fn guard(emulator: Option<&OwnedEmulator>, faults: Option<&Faults>) -> Result<Op
     let processes: Vec<_> =
         emulator.map(OwnedEmulator::process).into_iter().chain(faults.map(Faults::process)).collect();
     if processes.is_empty() { Ok(None) } else { Cleanup::new(&processes).map(Some) }
-}
-
-/// Deploys the template, and returns the stack's outputs.
-fn create(cloud: &Cloud, endpoint: &str, name: &str, options: &StackOptions) -> Result<BTreeMap<String, String>> {
-    let folder = tempfile::tempdir().context("cannot create a folder to deploy from")?;
-    options.stage(folder.path())?;
-    let deployment = Deployment { folder: folder.path(), stack: name, parameters: Some(options.parameters()) };
-    sam_deploy(&deployment, endpoint)?;
-    let deployed = cloud.inventory(name)?.context("the stack does not exist")?;
-    ensure!(deployed.status.ends_with("CREATE_COMPLETE"), "the stack is not complete: {}", deployed.status);
-    Ok(deployed.outputs)
-}
-
-fn sam_deploy(deployment: &Deployment<'_>, endpoint: &str) -> Result<()> {
-    let output = deployment.command(&Tools::from_env()?, endpoint).output().context("cannot run sam")?;
-    if !output.status.success() {
-        let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-        bail!("sam deploy failed:\n{stdout}{stderr}");
-    }
-    Ok(())
 }

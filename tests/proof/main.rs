@@ -31,6 +31,7 @@ mod faults {
     mod handler_losses;
     mod handlers;
     mod images;
+    mod job_checks;
     pub(crate) mod jobs;
     mod kinds;
     pub(crate) mod losses;

@@ -12,6 +12,7 @@
 //! | file | contents |
 //! | --- | --- |
 //! | `seeds`, `soak` | the tests over thousands of seeds, and over millions |
+//! | `expected_faults` | faults and traits that must occur in thousands of seeds |
 //! | `run`, `plan`, `rng` | one seed: the random generator, the plan that it decides, and the result of the run |
 //! | `clock`, `world` | a clock, functions, messages, a client, and the invariants |
 //! | `report`, `trace` | the report as a client reads it; the trace of a run, hashed or printed |
@@ -31,8 +32,7 @@
 //! | `poison` | a job whose split always fails, and other jobs of its tenant |
 //! | `throughput` | services that accept fewer calls per second than the functions make |
 //! | `schedules` | sweepers that fire schedules: one job or one reason for each occurrence |
-//! | `webhooks` | deliveries of events to endpoints that fail: each event arrives under one id |
-//! | `webhook_checks` | deliveries to an endpoint whose URL changes: none waits for hours once a check has passed |
+//! | `webhooks` | deliveries of events to endpoints that fail, and to one whose URL changes (`webhooks/checks.rs`) |
 //! | `tasks` | functions of a small simulation, step by step |
 //! | `limits` | workers of registered types on a clock: rate limit, concurrency limit, and the share of one type |
 //! | `stories` | situations that random runs seldom reach, and a queue that is never empty |
@@ -46,6 +46,7 @@ mod api;
 mod clock;
 mod concurrency;
 mod corrections;
+mod expected_faults;
 mod exports;
 mod fair_ends;
 mod fairness;
@@ -80,6 +81,5 @@ mod undo_races;
 mod undos;
 mod unguarded;
 mod versions;
-mod webhook_checks;
 mod webhooks;
 mod world;

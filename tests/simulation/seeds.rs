@@ -12,6 +12,7 @@ use std::time::Instant;
 
 use measurements::{CONDITIONS, LAYERS};
 
+use crate::expected_faults::{FAULT_KINDS, TRAITS};
 use crate::run::{LYING_SEEDS, RunResult, run, violation_of};
 use crate::soak::soak;
 use crate::stories::SHOWN_BY_STORIES;
@@ -161,78 +162,6 @@ fn record(jobs: &str, totals: &Totals, start: Instant) {
     ];
     measurements::row("simulation", &cells);
 }
-
-/// Kinds of faults that must occur in a test run.
-const FAULT_KINDS: [&str; 42] = [
-    "bad ping",
-    "cost limit reached",
-    "dead-lettered",
-    "clock skew",
-    "crash",
-    "delayed",
-    "redelivered",
-    "expired",
-    "ended by a pause",
-    "duplicate",
-    "lost",
-    "lying answer",
-    "paused",
-    "paused already",
-    "preview before the stall time",
-    "preview begun",
-    "preview of a reopened import",
-    "preview of unchanged records",
-    "stale read",
-    "record removed",
-    "record undone",
-    "record written",
-    "registration without an output",
-    "reordered",
-    "replay of a completion",
-    "replay of given-up items",
-    "replay refused",
-    "reply dropped",
-    "resumed",
-    "sent twice",
-    "report handed over",
-    "slow",
-    "source deleted",
-    "storm",
-    "throttled",
-    "time limit exceeded",
-    "token expired",
-    "token valid",
-    "undo begun",
-    "undo of rows filed again",
-    "version restored",
-    "zombie",
-];
-
-/// Traits that must occur in a test run.
-const TRAITS: [&str; 22] = [
-    "JSON Lines",
-    "a job that expires",
-    "a remote handler",
-    "another encoding and delimiter",
-    "chunks of many rows",
-    "chunks of one row",
-    "exports",
-    "imports that can be undone",
-    "imports that insert",
-    "imports that upsert",
-    "items in the request",
-    "items of another job",
-    "limited type",
-    "pauses of operators",
-    "records of a dataset",
-    "rows not in messages",
-    "rows with outputs",
-    "several jobs",
-    "several jobs under one concurrency limit",
-    "several tenants",
-    "shared upload",
-    "short time limit",
-];
 
 /// Checks that every kind of fault, every trait and every kind of end has occurred, so that a missing one is noticed.
 fn check_that_faults_occurred(totals: &Totals) {

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use create_job::{SplitEnd, Splitter};
 use futures::FutureExt;
-use longshore::chunk::{DefinitionCache, Mode, Worker};
+use longshore::chunk::Mode;
 use longshore::handler::{ItemKey, JobContext, JobType, Outcome, Registry, TypeLimits};
 use longshore::pause_cache::PauseCache;
 use longshore::ports::Ports;
@@ -21,7 +21,7 @@ use longshore_domain::progress;
 use longshore_domain::records::Format;
 use longshore_domain::tenant::TenantId;
 use longshore_domain::timestamp::Timestamp;
-use longshore_testing::{MemoryFiles, MemoryQueues, MemoryStore};
+use longshore_testing::{MemoryFiles, MemoryQueues, MemoryStore, WorkerProcess};
 use proptest::prelude::*;
 
 const KEY: &str = "uploads/default/file";
@@ -104,16 +104,8 @@ impl World {
         let splitter = Splitter { ports: &self.ports, registry: &self.registry, clock };
         let create = CreateMessage { generation: self.job().generation, ..CreateMessage::of_job(self.id) };
         assert_eq!(now(splitter.split(&create, Timestamp(i64::MAX))).unwrap(), SplitEnd::Ended);
-        let (definitions, mut dead) = (DefinitionCache::default(), Vec::new());
-        let worker = Worker {
-            ports: &self.ports,
-            registry: &self.registry,
-            definitions: &definitions,
-            pauses: &PauseCache::default(),
-            retry_base_s: 0,
-            clock,
-            meter: Default::default(),
-        };
+        let (process, mut dead) = (WorkerProcess::new(clock), Vec::new());
+        let worker = process.worker(&self.ports, &self.registry);
         for sent in self.ports.queues.take_chunks() {
             let plan = &sent.message.plan;
             let dies = deadly.contains(&plan.first);

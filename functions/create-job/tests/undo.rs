@@ -7,7 +7,7 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 
 use create_job::{SplitEnd, Splitter};
-use longshore::chunk::{ChunkEnd, DefinitionCache, Mode, Worker};
+use longshore::chunk::{ChunkEnd, Mode};
 use longshore::handler::Registry;
 use longshore::job_types::builtin;
 use longshore::job_types::undo::undo_options;
@@ -23,7 +23,7 @@ use longshore_domain::progress;
 use longshore_domain::records::Format;
 use longshore_domain::tenant::TenantId;
 use longshore_domain::timestamp::Timestamp;
-use longshore_testing::{JobItem, MemoryFiles, MemoryQueues, MemoryRecords, MemoryStore};
+use longshore_testing::{JobItem, MemoryFiles, MemoryQueues, MemoryRecords, MemoryStore, WorkerProcess};
 use serde_json::{Value, json};
 
 thread_local!(static STEP_MS: Cell<i64> = const { Cell::new(0) });
@@ -80,16 +80,8 @@ impl World {
             }
         }
         STEP_MS.set(0);
-        let definitions = DefinitionCache::default();
-        let worker = Worker {
-            ports: &self.ports,
-            registry: &self.registry,
-            definitions: &definitions,
-            pauses: &PauseCache::default(),
-            retry_base_s: 0,
-            clock,
-            meter: Default::default(),
-        };
+        let process = WorkerProcess::new(clock);
+        let worker = process.worker(&self.ports, &self.registry);
         for sent in self.ports.queues.take_chunks() {
             let end = worker.work(&sent.message, Mode::Work, Timestamp(i64::MAX)).await.unwrap();
             assert!(matches!(end, ChunkEnd::Finished | ChunkEnd::NotLive | ChunkEnd::Absent), "{end:?}");

@@ -5,23 +5,23 @@
 use std::cell::Cell;
 use std::time::Duration;
 
-use longshore::chunk::{CHAIN_READS, ChunkEnd, DefinitionCache, Mode, TURN_S, Worker, read_chain};
+use longshore::chunk::{CHAIN_READS, ChunkEnd, Mode, TURN_S, read_chain};
 use longshore::handler::{Input, ItemKey, JobContext, JobType, Outcome, Registry, TypeLimits};
 use longshore::pause_cache::PauseCache;
 use longshore::ports::{JobFolder, Ports};
-use longshore_domain::group::{ChunkPlan, GroupPlan, Manifest};
+use longshore_domain::group::ChunkPlan;
 use longshore_domain::ids::{ChunkId, JobId};
-use longshore_domain::job::{Job, SourceFile};
-use longshore_domain::message::ChunkMessage;
-use longshore_domain::ports::{
-    Definition, Files, JobProgress, JobStore, JobTransitions, Ledger, PortResult, Queues, Read,
-};
+use longshore_domain::job::Job;
+use longshore_domain::ports::{Files, JobProgress, Ledger, PortResult, Queues, Read};
 use longshore_domain::records::{Format, records};
 use longshore_domain::split::Chunker;
 use longshore_domain::tenant::TenantId;
 use longshore_domain::timestamp::Timestamp;
 use longshore_domain::work_file::{End, WorkFile};
-use longshore_testing::{MemoryFiles, MemoryQueues, MemoryStore, MemoryStream, delegate_files};
+use longshore_testing::{
+    ChunkWorld, MemoryFiles, MemoryQueues, MemoryStore, MemoryStream, WorkerProcess, begin_chunk, delegate_files,
+    numbered_rows, put_rows,
+};
 use serde_json::{Value, json};
 
 /// Number of items of a slow chunk: the maximum of a chunk of short rows.
@@ -39,49 +39,8 @@ fn clock() -> Timestamp {
     Timestamp(CLOCK.get())
 }
 
-/// The caches of a process.
-#[derive(Default)]
-struct Caches {
-    definitions: DefinitionCache,
-    pauses: PauseCache,
-}
-
-fn worker<'a, F>(
-    ports: &'a Ports<MemoryStore, MemoryQueues, F>,
-    registry: &'a Registry,
-    Caches { definitions, pauses }: &'a Caches,
-) -> Worker<'a, MemoryStore, MemoryQueues, F> {
-    Worker { ports, registry, definitions, pauses, retry_base_s: 0, clock, meter: Default::default() }
-}
-
 fn waiting(job_type: &str) -> Job {
     Job::waiting(JobId::generate(), TenantId::from_static("default"), job_type, clock())
-}
-
-/// Puts a file of JSON lines, and returns a job over it.
-async fn job_over(files: &MemoryFiles, rows: &str, job_type: &str) -> Job {
-    files.put("k", rows);
-    let info = files.info("k").await.unwrap().unwrap();
-    let source = SourceFile::new("k", info, Format::JsonLines, "f.jsonl");
-    Job { source: Some(source.into()), ..waiting(job_type) }
-}
-
-/// Stores a job, begins it, and commits its only chunk.
-async fn begin(store: &MemoryStore, job: &Job, options: Value, plan: &ChunkPlan) {
-    store.create_job(job, &Definition::new(options), None).await.unwrap();
-    store.begin(job.job_id, 0, clock()).await.unwrap();
-    let manifest = Manifest { group: 0, chunks: vec![plan.clone()] };
-    store.commit_group(job, &GroupPlan::from_file(0, manifest, 0..plan.end), clock()).await.unwrap();
-}
-
-/// Stores and begins a job of one chunk of numbered rows, and returns it with the chunk's message.
-async fn begun_slow(store: &MemoryStore, files: &MemoryFiles) -> (Job, ChunkMessage) {
-    let rows = (1..=ITEMS).map(|n| format!("{n}\n")).collect::<String>();
-    let job = job_over(files, &rows, "slow").await;
-    let plan = ChunkPlan { first: 1, items: ITEMS, start: 0, end: rows.len() as u64, oversize: false, keys: None };
-    begin(store, &job, json!({}), &plan).await;
-    let message = ChunkMessage::new(&job, ChunkId::default(), &plan);
-    (job, message)
 }
 
 /// A handler that takes a tenth of a second for each item.
@@ -105,12 +64,10 @@ impl JobType for Slow {
 /// The worker commits every second, and sends a continuation.
 #[tokio::test]
 async fn a_chunk_of_a_slow_handler_is_committed_every_second_and_continued_in_turns() {
-    let (store, queues, files) = (MemoryStore::default(), MemoryQueues::default(), MemoryFiles::default());
-    let (job, message) = begun_slow(&store, &files).await;
-    let ports = Ports { store: store.clone(), queues: queues.clone(), files };
-    let (registry, caches) = (Registry::default().with(Slow(store.clone())), Caches::default());
-    let worker = worker(&ports, &registry, &caches);
-    queues.send_chunks(&[message], 0).await.unwrap();
+    let world = ChunkWorld::new("slow", &numbered_rows(ITEMS), clock).await;
+    let registry = Registry::default().with(Slow(world.ports.store.clone()));
+    let (worker, queues) = (world.worker(&registry), &world.ports.queues);
+    queues.send_chunks(std::slice::from_ref(&world.message), 0).await.unwrap();
     let mut deliveries = 0;
     loop {
         let (message, began) = (queues.take_chunks().pop().unwrap().message, clock());
@@ -123,8 +80,7 @@ async fn a_chunk_of_a_slow_handler_is_committed_every_second_and_continued_in_tu
         }
         assert_eq!(end, ChunkEnd::Continued);
     }
-    let JobProgress { groups, .. } = store.progress(job.job_id).await.unwrap().unwrap();
-    assert_eq!((groups[0].counts.done(), deliveries), (u64::from(ITEMS), 5));
+    assert_eq!((world.progress().await.groups[0].counts.done(), deliveries), (u64::from(ITEMS), 5));
 }
 
 /// Handler that takes 70 ms for each item and defers it to the next round, in which it succeeds.
@@ -165,12 +121,10 @@ impl Files for SlowFiles {
 
 #[tokio::test]
 async fn a_round_whose_files_take_longer_to_find_than_a_turn_makes_progress() {
-    let (store, queues, files) = (MemoryStore::default(), MemoryQueues::default(), SlowFiles::default());
-    let (job, message) = begun_slow(&store, &files.0).await;
-    let ports = Ports { store: store.clone(), queues: queues.clone(), files: files.clone() };
-    let (registry, caches) = (Registry::default().with(SlowOnce), Caches::default());
-    let worker = worker(&ports, &registry, &caches);
-    queues.send_chunks(&[message], 0).await.unwrap();
+    let world = ChunkWorld::new("slow", &numbered_rows(ITEMS), clock).await.with_files(SlowFiles);
+    let registry = Registry::default().with(SlowOnce);
+    let (worker, Ports { queues, files, .. }) = (world.worker(&registry), &world.ports);
+    queues.send_chunks(std::slice::from_ref(&world.message), 0).await.unwrap();
     let (mut deliveries, mut files_of_round) = (0, 0);
     loop {
         let message = queues.take_chunks().pop().unwrap().message;
@@ -189,10 +143,9 @@ async fn a_round_whose_files_take_longer_to_find_than_a_turn_makes_progress() {
     }
     let in_a_row = IN_A_ROW.get() as usize;
     assert!(in_a_row <= files_of_round / CHAIN_READS + 4, "{in_a_row} of {files_of_round} reads are sequential");
-    let JobProgress { groups, .. } = store.progress(job.job_id).await.unwrap().unwrap();
-    assert_eq!(groups[0].counts.succeeded, u64::from(ITEMS));
+    assert_eq!(world.progress().await.groups[0].counts.succeeded, u64::from(ITEMS));
     // Workers of later turns refer to the files of earlier turns.
-    let folder = JobFolder::for_job(&job).chunk(ChunkId::default()).work_key("");
+    let folder = JobFolder::for_job(&world.job).chunk(ChunkId::default()).work_key("");
     let named = files.0.keys().into_iter().filter(|key| key.starts_with(folder.trim_end_matches(".jsonl")));
     let named = named.map(|key| WorkFile::parse(&files.0.get(&key).unwrap()).unwrap().header.named().count());
     assert_eq!(named.max(), Some(32));
@@ -227,17 +180,15 @@ async fn only_rows_over_a_small_limit_fail_and_every_row_counts_once() {
     let (store, queues, files) = (MemoryStore::default(), MemoryQueues::default(), MemoryFiles::default());
     let rows: String =
         (1..=ROWS).map(|n| if is_long(n) { "\"too long\"\n".into() } else { format!("{n}\n") }).collect();
-    let job = job_over(&files, &rows, "short").await;
+    let job = put_rows(&files, waiting("short"), &rows).await;
     let (mut chunker, mut plans) = (Chunker::new(Short::LIMITS.chunk(), 1), Vec::new());
     records(Format::JsonLines, rows.as_bytes()).for_each(|span| chunker.push(span, &mut |plan| plans.push(plan)));
     plans.extend(chunker.finish());
     assert_eq!(plans.len(), 1, "rows over the limit do not end a chunk");
-    let plan = plans.remove(0);
-    begin(&store, &job, json!({}), &plan).await;
+    let message = begin_chunk(&store, &job, json!({}), plans.remove(0)).await;
     let ports = Ports { store: store.clone(), queues, files };
-    let (registry, caches) = (Registry::default().with(Short), Caches::default());
-    let worker = worker(&ports, &registry, &caches);
-    let message = ChunkMessage::new(&job, ChunkId::default(), &plan);
+    let (registry, process) = (Registry::default().with(Short), WorkerProcess::new(clock));
+    let worker = process.worker(&ports, &registry);
     let end = worker.work(&message, Mode::Work, clock().plus_seconds(60)).await.unwrap();
     assert_eq!(end, ChunkEnd::Finished);
 
@@ -283,11 +234,10 @@ async fn options_are_not_subject_to_the_limit_of_rows_in_any_round() {
     let (store, queues, files) = (MemoryStore::default(), MemoryQueues::default(), MemoryFiles::default());
     let job = waiting("second");
     let plan = ChunkPlan { first: 1, items: 1, start: 0, end: 0, oversize: false, keys: None };
-    begin(&store, &job, json!({"text": "longer than eight bytes"}), &plan).await;
+    let message = begin_chunk(&store, &job, json!({"text": "longer than eight bytes"}), plan).await;
     let ports = Ports { store: store.clone(), queues, files };
-    let (registry, caches) = (Registry::default().with(Second), Caches::default());
-    let worker = worker(&ports, &registry, &caches);
-    let message = ChunkMessage::new(&job, ChunkId::default(), &plan);
+    let (registry, process) = (Registry::default().with(Second), WorkerProcess::new(clock));
+    let worker = process.worker(&ports, &registry);
     for end in [ChunkEnd::NextRound, ChunkEnd::Finished] {
         assert_eq!(worker.work(&message, Mode::Work, clock().plus_seconds(60)).await.unwrap(), end);
     }

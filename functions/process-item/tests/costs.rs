@@ -4,21 +4,16 @@
 
 use std::cell::Cell;
 
-use longshore::chunk::{ChunkEnd, CostMeter, DefinitionCache, Mode, Worker};
+use longshore::chunk::{ChunkEnd, CostMeter, Mode};
 use longshore::handler::{ItemKey, JobContext, JobType, Outcome, Registry};
-use longshore::pause_cache::PauseCache;
-use longshore::ports::Ports;
 use longshore_domain::cost::{NanoDollars, Units, cost_so_far, generation_cost};
-use longshore_domain::group::{ChunkPlan, GroupPlan, Manifest};
-use longshore_domain::ids::{ChunkId, JobId};
-use longshore_domain::job::{Job, SourceFile, Tolerance};
-use longshore_domain::message::ChunkMessage;
-use longshore_domain::ports::{Definition, Files, JobProgress, JobStore, JobTransitions, Ledger, Queues};
-use longshore_domain::records::Format;
+use longshore_domain::ids::JobId;
+use longshore_domain::job::{Job, Tolerance};
+use longshore_domain::ports::{JobProgress, Queues};
 use longshore_domain::tenant::TenantId;
 use longshore_domain::timestamp::Timestamp;
-use longshore_testing::{MemoryFiles, MemoryQueues, MemoryStore};
-use serde_json::{Value, json};
+use longshore_testing::{ChunkWorld, numbered_rows};
+use serde_json::Value;
 
 /// Items of the only chunk, each of a tenth of a second: five turns of a worker.
 const ITEMS: u32 = 1_000;
@@ -56,36 +51,18 @@ impl JobType for Slow {
 /// Processes the only chunk of a job with this maximum. Returns the job and its groups after the last delivery, and the
 /// end of that delivery.
 async fn work(max_cost: Option<NanoDollars>) -> (JobProgress, ChunkEnd) {
-    let (store, queues, files) = (MemoryStore::default(), MemoryQueues::default(), MemoryFiles::default());
-    let rows = (1..=ITEMS).map(|n| format!("{n}\n")).collect::<String>();
-    files.put("k", rows.as_str());
-    let source = SourceFile::new("k", files.info("k").await.unwrap().unwrap(), Format::JsonLines, "f.jsonl");
     let job = Job::waiting(JobId::generate(), TenantId::from_static("default"), "slow", clock());
     let tolerance = Tolerance { max_cost, ..Tolerance::default() };
-    let job = Job { source: Some(source.into()), tolerance, ..job };
-    store.create_job(&job, &Definition::new(json!({})), None).await.unwrap();
-    store.begin(job.job_id, 0, clock()).await.unwrap();
-    let plan = ChunkPlan { first: 1, items: ITEMS, start: 0, end: rows.len() as u64, oversize: false, keys: None };
-    let manifest = Manifest { group: 0, chunks: vec![plan.clone()] };
-    store.commit_group(&job, &GroupPlan::from_file(0, manifest, 0..plan.end), clock()).await.unwrap();
-    queues.send_chunks(&[ChunkMessage::new(&job, ChunkId::default(), &plan)], 0).await.unwrap();
-
-    let ports = Ports { store: store.clone(), queues: queues.clone(), files };
-    let (registry, definitions) = (Registry::default().with(Slow), DefinitionCache::default());
-    let worker = Worker {
-        ports: &ports,
-        registry: &registry,
-        definitions: &definitions,
-        pauses: &PauseCache::default(),
-        retry_base_s: 0,
-        clock,
-        meter: meter(),
-    };
+    let mut world = ChunkWorld::with_job(Job { tolerance, ..job }, &numbered_rows(ITEMS), clock).await;
+    world.process.meter = meter();
+    let registry = Registry::default().with(Slow);
+    let (worker, queues) = (world.worker(&registry), &world.ports.queues);
+    queues.send_chunks(std::slice::from_ref(&world.message), 0).await.unwrap();
     loop {
         let message = queues.take_chunks().pop().unwrap().message;
         let end = worker.work(&message, Mode::Work, clock().plus_seconds(116)).await.unwrap();
         if end != ChunkEnd::Continued {
-            return (store.progress(job.job_id).await.unwrap().unwrap(), end);
+            return (world.progress().await, end);
         }
     }
 }

@@ -4,24 +4,15 @@
 
 use std::cell::{Cell, RefCell};
 
-use longshore::chunk::{ChunkEnd, DefinitionCache, Mode, Worker};
+use longshore::chunk::{ChunkEnd, Mode};
 use longshore::handler::{ItemKey, JobContext, JobType, Outcome, Registry};
-use longshore::pause_cache::PauseCache;
-use longshore::ports::Ports;
-use longshore_domain::group::{ChunkPlan, GroupPlan, Manifest};
-use longshore_domain::ids::{ChunkId, JobId, PauseId};
-use longshore_domain::job::{Job, SourceFile};
-use longshore_domain::message::ChunkMessage;
+use longshore_domain::ids::PauseId;
 use longshore_domain::outcome::Counts;
 use longshore_domain::pause::{Pause, PauseScope};
-use longshore_domain::ports::{
-    Definition, Files, JobProgress, JobStore, JobTransitions, Ledger, PauseOutcome, PauseRecords,
-};
-use longshore_domain::records::Format;
-use longshore_domain::tenant::TenantId;
+use longshore_domain::ports::{Ledger, PauseOutcome, PauseRecords};
 use longshore_domain::timestamp::Timestamp;
-use longshore_testing::{MemoryFiles, MemoryQueues, MemoryStore};
-use serde_json::{Value, json};
+use longshore_testing::{ChunkWorld, MemoryStore, numbered_rows};
+use serde_json::Value;
 
 /// Number of items.
 const ITEMS: u32 = 200;
@@ -69,37 +60,12 @@ impl JobType for Paused {
 
 #[tokio::test]
 async fn a_chunk_is_committed_and_ends_during_a_pause_and_each_item_is_processed_once() {
-    let (store, queues, files) = (MemoryStore::default(), MemoryQueues::default(), MemoryFiles::default());
-    let rows = (1..=ITEMS).map(|n| format!("{n}\n")).collect::<String>();
-    files.put("k", rows.as_str());
-    let info = files.info("k").await.unwrap().unwrap();
-    let size_bytes = info.size_bytes;
-    let source = SourceFile::new("k", info, Format::JsonLines, "f.jsonl");
-    let waiting = Job::waiting(JobId::generate(), TenantId::from_static("default"), Paused::NAME, clock());
-    let job = Job { source: Some(source.into()), ..waiting };
-    let plan = ChunkPlan { first: 1, items: ITEMS, start: 0, end: size_bytes, oversize: false, keys: None };
-    store.create_job(&job, &Definition::new(json!({})), None).await.unwrap();
-    store.begin(job.job_id, 0, clock()).await.unwrap();
-    let manifest = Manifest { group: 0, chunks: vec![plan.clone()] };
-    store.commit_group(&job, &GroupPlan::from_file(0, manifest, 0..size_bytes), clock()).await.unwrap();
-    let ports = Ports { store: store.clone(), queues: queues.clone(), files };
-    let (registry, definitions) = (Registry::default().with(Paused(store.clone())), DefinitionCache::default());
-    let pauses = PauseCache::default();
-    let worker = Worker {
-        ports: &ports,
-        registry: &registry,
-        definitions: &definitions,
-        pauses: &pauses,
-        retry_base_s: 0,
-        clock,
-        meter: Default::default(),
-    };
-    let message = ChunkMessage::new(&job, ChunkId::default(), &plan);
-    let work = async || worker.work(&message, Mode::Work, clock().plus_seconds(60)).await.unwrap();
-    let counts = async || {
-        let JobProgress { groups, .. } = store.progress(job.job_id).await.unwrap().unwrap();
-        groups[0].counts
-    };
+    let world = ChunkWorld::new(Paused::NAME, &numbered_rows(ITEMS), clock).await;
+    let (job_id, store, queues) = (world.job.job_id, &world.ports.store, &world.ports.queues);
+    let registry = Registry::default().with(Paused(store.clone()));
+    let worker = world.worker(&registry);
+    let work = async || worker.work(&world.message, Mode::Work, clock().plus_seconds(60)).await.unwrap();
+    let counts = async || world.progress().await.groups[0].counts;
     assert_eq!(work().await, ChunkEnd::Paused);
     let passed = PASSED.with_borrow(Vec::len);
     assert!(passed <= PAUSED_AT as usize + LATE, "{passed} items were passed");
@@ -107,10 +73,10 @@ async fn a_chunk_is_committed_and_ends_during_a_pause_and_each_item_is_processed
     assert_eq!(queues.take_chunks().len(), 0, "the sweeper sends the chunk after the pause");
     // The sweeper has sent it between two pauses.
     let sent_at = clock();
-    store.count_group_resend(job.job_id, 0, 0, sent_at).await.unwrap();
+    store.count_group_resend(job_id, 0, 0, sent_at).await.unwrap();
     assert_eq!(work().await, ChunkEnd::Paused);
     assert_eq!(PASSED.with_borrow(Vec::len), passed);
-    let group = store.chunk_state(job.job_id, 0).await.unwrap().unwrap().group;
+    let group = store.chunk_state(job_id, 0).await.unwrap().unwrap().group;
     assert_eq!((group.resends, group.sent_at), (0, sent_at), "its message has arrived");
     CLOCK.set(clock().plus_seconds(PAUSE_S).0);
     while work().await == ChunkEnd::Continued {

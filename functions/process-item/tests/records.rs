@@ -5,7 +5,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use longshore::chunk::{ChunkEnd, DefinitionCache, Mode, Worker, read_chain};
+use longshore::chunk::{ChunkEnd, Mode, read_chain};
 use longshore::handler::{Input, ItemKey, JobContext, JobType, Outcome, Record, Registry, Rejection, TypeLimits};
 use longshore::pause_cache::PauseCache;
 use longshore::ports::{JobFolder, Ports};
@@ -22,7 +22,7 @@ use longshore_domain::tenant::TenantId;
 use longshore_domain::timestamp::Timestamp;
 use longshore_domain::work_file::End;
 use longshore_domain::writer::{Rule, Writer};
-use longshore_testing::{MemoryFiles, MemoryQueues, MemoryRecords, MemoryStore};
+use longshore_testing::{MemoryFiles, MemoryQueues, MemoryRecords, MemoryStore, WorkerProcess};
 use serde_json::{Map, Value, json};
 
 /// Retries odd records in their first round, and notes the number, key and data of each call.
@@ -86,6 +86,18 @@ async fn begun(ports: &Ports<MemoryStore, MemoryQueues, MemoryFiles>, items: u64
     (job, message)
 }
 
+/// Returns the number and the text of each item whose record was removed, in the order of the items.
+async fn removed(ports: &Ports<MemoryStore, MemoryQueues, MemoryFiles>, job: &Job) -> Vec<(u64, String)> {
+    let JobProgress { groups, .. } = ports.store.progress(job.job_id).await.unwrap().unwrap();
+    let folder = JobFolder::for_job(job).chunk(ChunkId::default());
+    let last = groups[0].cursors[&0].file.as_deref();
+    let entries = read_chain(&ports.files, folder, last, 0).await.unwrap().into_iter().flat_map(|file| file.entries);
+    let removed = entries.filter(|entry| entry.end == End::Skipped { reason: "removed".into() });
+    let mut removed: Vec<_> = removed.map(|entry| (entry.n, entry.raw)).collect();
+    removed.sort_unstable();
+    removed
+}
+
 #[tokio::test]
 async fn records_are_read_anew_in_each_round_and_removed_ones_are_skipped() {
     const ITEMS: u64 = 450;
@@ -101,17 +113,8 @@ async fn records_are_read_anew_in_each_round_and_removed_ones_are_skipped() {
     write(&records, ITEMS + 1..=ITEMS + 5, 1).await;
     let noted = Noted::default();
     let registry = Registry::default().with(noted.clone()).with_records(Arc::new(records.clone()));
-    let definitions = DefinitionCache::default();
-    let clock = || Timestamp(10);
-    let worker = Worker {
-        ports: &ports,
-        registry: &registry,
-        definitions: &definitions,
-        pauses: &PauseCache::default(),
-        retry_base_s: 0,
-        clock,
-        meter: Default::default(),
-    };
+    let process = WorkerProcess::new(|| Timestamp(10));
+    let worker = process.worker(&ports, &registry);
     let work = || worker.work(&message, Mode::Work, Timestamp(60_000));
     assert_eq!(work().await.unwrap(), ChunkEnd::NextRound);
     records.delete(&people(), &key(5)).await.unwrap();
@@ -128,17 +131,7 @@ async fn records_are_read_anew_in_each_round_and_removed_ones_are_skipped() {
     };
     assert_eq!(numbers(2), [7], "the second round reads the record again");
     assert!(!numbers(1).contains(&200) && numbers(1).contains(&199) && !numbers(1).contains(&451));
-    let cursor = &groups[0].cursors[&0];
-    let folder = JobFolder::for_job(&job).chunk(ChunkId::default());
-    let chain = read_chain(&ports.files, folder, cursor.file.as_deref(), 0).await.unwrap();
-    let mut skipped: Vec<_> = chain
-        .iter()
-        .flat_map(|file| &file.entries)
-        .filter(|entry| entry.end == End::Skipped { reason: "removed".into() })
-        .map(|entry| (entry.n, entry.raw.clone()))
-        .collect();
-    skipped.sort_unstable();
-    assert_eq!(skipped, [1, 2, 3, 5, 200, 201, 450].map(|n| (n, json!(key(n)).to_string())));
+    assert_eq!(removed(&ports, &job).await, [1, 2, 3, 5, 200, 201, 450].map(|n| (n, json!(key(n)).to_string())));
 }
 
 /// A chunk that is given up needs no records.
@@ -147,17 +140,8 @@ async fn a_chunk_is_given_up_without_its_records() {
     let (store, queues, files) = (MemoryStore::default(), MemoryQueues::default(), MemoryFiles::default());
     let ports = Ports { store, queues, files };
     let (job, message) = begun(&ports, 5).await;
-    let (registry, definitions) = (Registry::default(), DefinitionCache::default());
-    let clock = || Timestamp(10);
-    let worker = Worker {
-        ports: &ports,
-        registry: &registry,
-        definitions: &definitions,
-        pauses: &PauseCache::default(),
-        retry_base_s: 0,
-        clock,
-        meter: Default::default(),
-    };
+    let (registry, process) = (Registry::default(), WorkerProcess::new(|| Timestamp(10)));
+    let worker = process.worker(&ports, &registry);
     assert_eq!(worker.work(&message, Mode::GiveUp, Timestamp(60_000)).await.unwrap(), ChunkEnd::Finished);
     let JobProgress { groups, .. } = ports.store.progress(job.job_id).await.unwrap().unwrap();
     assert_eq!(groups[0].counts.failed, 5);

@@ -5,21 +5,12 @@
 use std::cell::{Cell, RefCell};
 use std::time::Duration;
 
-use longshore::chunk::{ChunkEnd, DefinitionCache, Mode, Worker};
+use longshore::chunk::{ChunkEnd, Mode};
 use longshore::handler::{ItemKey, JobContext, JobType, Outcome, Registry};
-use longshore::pause_cache::PauseCache;
-use longshore::ports::Ports;
-use longshore_domain::group::{ChunkPlan, GroupPlan, Manifest};
-use longshore_domain::ids::{ChunkId, JobId};
-use longshore_domain::job::{Job, SourceFile};
-use longshore_domain::message::ChunkMessage;
 use longshore_domain::outcome::Counts;
-use longshore_domain::ports::{Definition, Files, JobProgress, JobStore, JobTransitions, Ledger};
-use longshore_domain::records::Format;
-use longshore_domain::tenant::TenantId;
 use longshore_domain::timestamp::Timestamp;
-use longshore_testing::{MemoryFiles, MemoryQueues, MemoryStore};
-use serde_json::{Value, json};
+use longshore_testing::{ChunkWorld, numbered_rows};
+use serde_json::Value;
 
 /// Number of items.
 const ITEMS: u32 = 10;
@@ -56,32 +47,10 @@ impl JobType for Waiting {
 
 #[tokio::test]
 async fn each_item_is_passed_to_the_handler_again_after_its_own_wait() {
-    let (store, queues, files) = (MemoryStore::default(), MemoryQueues::default(), MemoryFiles::default());
-    let rows = (0..ITEMS).map(|n| format!("{n}\n")).collect::<String>();
-    files.put("k", rows.as_str());
-    let info = files.info("k").await.unwrap().unwrap();
-    let size_bytes = info.size_bytes;
-    let source = SourceFile::new("k", info, Format::JsonLines, "f.jsonl");
-    let waiting = Job::waiting(JobId::generate(), TenantId::from_static("default"), "waiting", clock());
-    let job = Job { source: Some(source.into()), ..waiting };
-    let plan = ChunkPlan { first: 1, items: ITEMS, start: 0, end: size_bytes, oversize: false, keys: None };
-    store.create_job(&job, &Definition::new(json!({})), None).await.unwrap();
-    store.begin(job.job_id, 0, clock()).await.unwrap();
-    let manifest = Manifest { group: 0, chunks: vec![plan.clone()] };
-    store.commit_group(&job, &GroupPlan::from_file(0, manifest, 0..size_bytes), clock()).await.unwrap();
-    let ports = Ports { store: store.clone(), queues: queues.clone(), files };
-    let (registry, definitions) = (Registry::default().with(Waiting), DefinitionCache::default());
-    let worker = Worker {
-        ports: &ports,
-        registry: &registry,
-        definitions: &definitions,
-        pauses: &PauseCache::default(),
-        retry_base_s: 0,
-        clock,
-        meter: Default::default(),
-    };
-    let mut message = ChunkMessage::new(&job, ChunkId::default(), &plan);
-    let mut ends = Vec::new();
+    let world = ChunkWorld::new("waiting", &numbered_rows(ITEMS), clock).await;
+    let registry = Registry::default().with(Waiting);
+    let (worker, queues) = (world.worker(&registry), &world.ports.queues);
+    let (mut message, mut ends) = (world.message.clone(), Vec::new());
     loop {
         ends.push(worker.work(&message, Mode::Work, clock().plus_seconds(60)).await.unwrap());
         let Some(sent) = queues.take_chunks().pop() else { break };
@@ -89,8 +58,7 @@ async fn each_item_is_passed_to_the_handler_again_after_its_own_wait() {
         message = sent.message;
     }
     assert_eq!(ends, [ChunkEnd::NextRound, ChunkEnd::NextRound, ChunkEnd::Finished]);
-    let JobProgress { groups, .. } = store.progress(job.job_id).await.unwrap().unwrap();
-    assert_eq!(groups[0].counts, Counts { succeeded: ITEMS.into(), ..Counts::default() });
+    assert_eq!(world.progress().await.groups[0].counts, Counts { succeeded: ITEMS.into(), ..Counts::default() });
     let passed = PASSED.take().split_off(ITEMS as usize);
     let (early, late): (Vec<_>, Vec<_>) = passed.into_iter().partition(|(_, second)| *second < 10);
     assert_eq!(early.iter().map(|(number, _)| *number).collect::<Vec<_>>(), [2, 4, 6, 8, 10]);

@@ -47,7 +47,7 @@ pub enum OperatorAction {
     Other,
 }
 
-/// What an action concerns.
+/// Subject of an action.
 #[derive(Clone, Eq, PartialEq, Debug, Default, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = OperatorActionScope)]
@@ -88,7 +88,7 @@ pub struct LogEntry {
     pub operator_name: Option<String>,
     /// Kind of the action.
     pub action: OperatorAction,
-    /// What the action concerns.
+    /// Subject of the action.
     pub scope: ActionScope,
     /// The operator's reason, if the action takes one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -118,7 +118,7 @@ pub struct ActionResult {
     pub at: Timestamp,
     /// HTTP status of the answer.
     pub status: u16,
-    /// What was done, or the reason for which nothing was done.
+    /// Result of the action, or the reason for which nothing was done.
     pub detail: String,
     /// Jobs that the action has started again.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -39,7 +39,7 @@ pub(super) struct RemoteCalls {
     /// Outcomes behind an item without one, by position. No position is before that of the tally, and no item of them
     /// waits.
     pub(super) answers: BTreeMap<usize, ItemOutcome>,
-    /// What all workers of the type share.
+    /// State that all workers of the type share.
     pub(super) shared: SharedState,
     /// Number of calls so far.
     pub(super) count: u32,

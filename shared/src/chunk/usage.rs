@@ -15,7 +15,7 @@ pub(super) struct AttemptUsage {
     deliveries: u64,
     /// Reads of an earlier delivery that no commit has recorded.
     carried_reads: u64,
-    /// What the last commit has recorded.
+    /// Usage that the last commit has recorded.
     pub(super) recorded: ChunkUsage,
 }
 

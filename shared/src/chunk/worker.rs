@@ -36,7 +36,7 @@ pub struct Worker<'a, S, Q, F> {
     pub meter: CostMeter,
 }
 
-/// What a worker knows of its cost.
+/// Cost settings of a worker.
 #[derive(Copy, Clone, Debug)]
 pub struct CostMeter {
     /// Units of the process's calls so far.

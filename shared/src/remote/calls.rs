@@ -31,7 +31,7 @@ pub struct RemoteCall<'a> {
     pub deadline: Timestamp,
 }
 
-/// What came back from a call.
+/// The reply to a call.
 #[derive(Clone, Eq, PartialEq, Debug)]
 pub enum RemoteReply {
     /// A response of an HTTPS endpoint.

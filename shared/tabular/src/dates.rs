@@ -4,12 +4,12 @@
 //! one order only. A date that begins with four digits, as in ISO 8601, is the same in every order. Years of two digits
 //! are read only with a pivot year, which says to which century they belong; such a date can begin with the year.
 
-use std::fmt::Write;
 use std::ops::RangeInclusive;
 
 use serde::{Deserialize, Serialize};
 
 use crate::notation::NotationDetector;
+use crate::times::{number, parse_time};
 
 /// The possible pivot years: all years of their hundred have four digits.
 pub const PIVOT_YEARS: RangeInclusive<u16> = 1_000..=9_900;
@@ -106,73 +106,6 @@ fn days_in_month(year: u16, month: u16) -> u16 {
         4 | 6 | 9 | 11 => 30,
         _ => 31,
     }
-}
-
-/// Parses a time with an optional zone.
-fn parse_time(text: &str) -> Option<String> {
-    let (hour, rest) = number(text, 2)?;
-    let (minute, rest) = number(rest.strip_prefix(':')?, 2)?;
-    let (second, rest) = match rest.strip_prefix(':') {
-        Some(rest) => number(rest, 2)?,
-        None => ("00", rest),
-    };
-    let (fraction, rest) = match rest.strip_prefix(['.', ',']) {
-        Some(rest) => number(rest, 9)?,
-        None => ("", rest),
-    };
-    let (hour, zone) = half_day(hour.parse().ok()?, rest)?;
-    let (minute, second): (u8, u8) = (two_digits(minute)?, two_digits(second)?);
-    if hour > 23 || minute > 59 || second > 59 {
-        return None;
-    }
-    let mut time = format!("{hour:02}:{minute:02}:{second:02}");
-    if !fraction.is_empty() {
-        // Writing to a string cannot fail.
-        let _ = write!(time, ".{fraction}");
-    }
-    time.push_str(&parse_zone(zone.trim_start())?);
-    Some(time)
-}
-
-/// Applies `AM` or `PM` to an hour. Returns the text after it.
-fn half_day(hour: u8, rest: &str) -> Option<(u8, &str)> {
-    let trimmed = rest.trim_start();
-    let marked = trimmed.get(..2).filter(|mark| mark.eq_ignore_ascii_case("am") || mark.eq_ignore_ascii_case("pm"));
-    let Some(mark) = marked else { return Some((hour, rest)) };
-    if !(1..=12).contains(&hour) {
-        return None;
-    }
-    let noon = if mark.eq_ignore_ascii_case("pm") { 12 } else { 0 };
-    Some((hour % 12 + noon, &trimmed[2..]))
-}
-
-/// Parses `Z`, `+01:00`, `+0100` or `+01`.
-fn parse_zone(text: &str) -> Option<String> {
-    if text.is_empty() {
-        return Some(String::new());
-    }
-    if text.eq_ignore_ascii_case("z") {
-        return Some("Z".to_owned());
-    }
-    let sign = text.chars().next().filter(|sign| matches!(sign, '+' | '-'))?;
-    let digits = &text[1..];
-    let (hours, minutes) = match digits.split_once(':') {
-        Some(parts) => parts,
-        None => (digits.get(..2)?, digits.get(2..).filter(|minutes| !minutes.is_empty()).unwrap_or("00")),
-    };
-    let (hours, minutes) = (two_digits(hours)?, two_digits(minutes)?);
-    (hours <= 23 && minutes <= 59).then(|| format!("{sign}{hours:02}:{minutes:02}"))
-}
-
-/// Returns the digits at the beginning of a text, of which there must be at most this many, and the text after them.
-fn number(text: &str, most: usize) -> Option<(&str, &str)> {
-    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
-    (1..=most).contains(&digits).then(|| text.split_at(digits))
-}
-
-fn two_digits(text: &str) -> Option<u8> {
-    let is_valid = text.len() == 2 && text.bytes().all(|byte| byte.is_ascii_digit());
-    if is_valid { text.parse().ok() } else { None }
 }
 
 #[cfg(test)]

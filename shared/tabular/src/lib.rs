@@ -15,7 +15,7 @@
 //! | `dialect` | detection of the delimiter and the quote character |
 //! | `header` | detection of the header row |
 //! | `rows` | the first rows of a file, which both detections compare |
-//! | `numbers`, `dates`, `booleans` | values in the notation of a column |
+//! | `numbers`, `dates`, `times`, `booleans` | values in the notation of a column |
 //! | `notation` | detection of a column's notation |
 //! | `column` | detection of a column's type |
 //! | `value` | values of a column whose type is known, and detection of its notation |
@@ -31,6 +31,7 @@ mod header;
 mod notation;
 mod numbers;
 mod rows;
+mod times;
 mod value;
 
 pub use booleans::parse_boolean;

@@ -18,7 +18,7 @@ use longshore_domain::work_file::{End, Entry, OutputSlice, WorkFile, WorkFileHea
 
 use crate::{MemoryFiles, MemoryStore};
 
-/// What became of an item.
+/// End of an item.
 #[derive(Clone, Eq, PartialEq, Debug)]
 pub enum ItemEnd {
     /// It succeeded, with this row of the results if it has an output.

@@ -11,9 +11,11 @@
 //! | [`MemoryQueues`] | the queues and their dead-letter queues |
 //! | [`MemoryFiles`] | the bucket |
 //!
-//! [`end_job`] stores a job that has ended, for tests of what follows. [`signed_in_call`] makes a call of the API.
+//! [`end_job`] stores a job that has ended, for tests of what follows. [`ChunkWorld`] is a job of one chunk, with its
+//! worker. [`signed_in_call`] makes a call of the API.
 
 mod calls;
+mod chunk_world;
 mod ended;
 mod queues;
 
@@ -43,6 +45,7 @@ mod store {
     mod dead_letters;
     mod events;
     mod handler_states;
+    mod job_records;
     mod job_types;
     mod keys;
     mod memory;
@@ -56,12 +59,13 @@ mod store {
     mod transitions;
     mod webhooks;
 
+    pub use job_records::GroupWrite;
     pub use memory::{JobItem, MemoryStore};
     pub use operator_log::MemoryOperatorLog;
-    pub use records::GroupWrite;
 }
 
 pub use calls::signed_in_call;
+pub use chunk_world::{ChunkWorld, WorkerProcess, begin_chunk, numbered_rows, put_rows};
 pub use ended::{EndedItem, EndedItems, ItemEnd, end_job};
 pub use files::{MemoryFiles, MemoryStream};
 pub use queues::{MemoryQueues, SentChunk, SentWebhook};

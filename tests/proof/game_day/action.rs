@@ -10,7 +10,7 @@ use super::operator::Findings;
 use super::runbook::{Runbook, on_aws};
 use super::waits::{PATIENCE, until};
 
-/// What an operator does beside the commands: the section, and its words.
+/// An operator's action beside the commands: the section, and its words.
 type Instruction = (&'static str, &'static str);
 
 impl Drill {

@@ -46,7 +46,7 @@ pub(super) struct Tenant {
     pub(super) webhook: Webhook,
 }
 
-/// What a job does.
+/// Work of a job.
 pub(super) enum Work {
     Import(Box<Sample>),
     Items,

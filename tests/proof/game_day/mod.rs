@@ -3,13 +3,13 @@
 //!
 //! | stage | what is verified |
 //! | --- | --- |
-//! | signal | an alarm of the template is raised, whose description leads to a section of the runbook |
+//! | signal | an alarm of the template is raised and leads to a runbook section; or a metric of a dashboard changes |
 //! | finding | `longshore doctor --json` names the fault |
 //! | action | what the finding and the section say: the command as it is printed, or a deployment |
 //! | recovered | the rows `over` of the sections; no alarm, no finding; each job has its exact rows and its event |
 //!
 //! Jobs of two tenants run all the time: imports, and jobs of a registered type; each end is an event to a webhook.
-//! [Decision 0054](../../../docs/decisions/0054-game-day.md) has what the emulator cannot play.
+//! [Decision 0054](../../../docs/decisions/0054-game-day.md) lists what the emulator cannot simulate.
 //!
 //! | module | content |
 //! | --- | --- |

@@ -48,7 +48,7 @@ pub(super) struct DeadLetter {
     pub(super) replay: String,
 }
 
-/// What `doctor` has found.
+/// Findings of `doctor`.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Findings(pub(super) Vec<Finding>);
 

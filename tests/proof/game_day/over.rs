@@ -12,7 +12,7 @@ const MINUTES: i64 = 10;
 /// Minutes in which the sweeper must have run each minute. A run and the pause behind it take up to two.
 const SWEEP_MINUTES: i64 = 6;
 
-/// What is checked for a row.
+/// The check of a row.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
 pub(super) enum Check {
     /// Nothing more: every job has its exact end, no alarm is raised, and `doctor` finds nothing.

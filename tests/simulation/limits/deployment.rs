@@ -62,7 +62,7 @@ struct Instance {
     running: Option<(Queued, Task<Result<ChunkEnd, ChunkError>>)>,
 }
 
-/// What a run has.
+/// Settings of a run.
 pub(super) struct Settings {
     pub(super) seed: u64,
     pub(super) instances: usize,

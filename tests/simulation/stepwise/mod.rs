@@ -2,6 +2,7 @@
 //!
 //! A read of several records consists of several reads, as with the real table: other functions can write in between.
 
+mod files;
 mod limits;
 mod pauses;
 pub(crate) mod queues;

@@ -1,20 +1,19 @@
-//! A step before and after every call of the store and the files.
+//! A step before and after every call of the store.
 
 use longshore_domain::concurrency::{ParkedChunk, Permit, Wake};
 use longshore_domain::dataset::Dataset;
 use longshore_domain::deliveries::Deliveries;
 use longshore_domain::event::{EventsQuery, ListedEvent, MOVE_S};
-use longshore_domain::group::{ChunkPlan, Commit, CommitOutcome, Group, GroupPlan, Manifest};
+use longshore_domain::group::{Commit, CommitOutcome, Group, GroupPlan, Manifest};
 use longshore_domain::ids::{FileGuid, JobId};
 use longshore_domain::job::{
     ChunkQueue, Finish, Job, JobError, MarkUndone, MoveCheckpoint, Preparation, Reopen, SourceFile, Stop, Transition,
 };
 use longshore_domain::ports::{
     Acquisition, ByAge, ChunkState, Created, Definition, DeliveryRecord, DeliveryRecords, Detected, Events,
-    EventsMoved, FileInfo, FileStream, Files, HandlerStates, IdempotencyKey, JobPosition, JobProgress, JobStore,
-    JobTransitions, JobsPage, JobsQuery, Ledger, MultipartFiles, MultipartOutcome, MultipartUpload, ParkedChunks,
-    Permits, PortResult, PrefixRemoval, Presets, Read, Removal, Reopened, Replaced, ResendCount, Reserved, Started,
-    Sweeps, UndoCreated, Upload, UploadRelease, WakeMark,
+    EventsMoved, HandlerStates, IdempotencyKey, JobPosition, JobProgress, JobStore, JobTransitions, JobsPage,
+    JobsQuery, Ledger, ParkedChunks, Permits, PortResult, Presets, Removal, Reopened, Replaced, ResendCount, Reserved,
+    Started, Sweeps, UndoCreated, Upload, UploadRelease, WakeMark,
 };
 use longshore_domain::preset::LearntPreset;
 use longshore_domain::records::Reading;
@@ -251,56 +250,5 @@ impl<T: DeliveryRecords> DeliveryRecords for Stepwise<T> {
     stepwise! {
         async fn record_delivery(&self, delivery: &DeliveryRecord<'_>) -> PortResult<()>;
         async fn deliveries(&self, tenant: &TenantId, queue: ChunkQueue) -> PortResult<Deliveries>;
-    }
-}
-
-impl<T: Files> Files for Stepwise<T> {
-    type Stream = Stepwise<T::Stream>;
-
-    stepwise! {
-        async fn info(&self, key: &str) -> PortResult<Option<FileInfo>>;
-        async fn read(&self, key: &str, etag: Option<&str>, plan: Option<&ChunkPlan>) -> PortResult<Read<Vec<u8>>>;
-        async fn write(&self, key: &str, content_type: &str, bytes: Vec<u8>) -> PortResult<()>;
-        async fn remove(&self, key: &str) -> PortResult<()>;
-        async fn remove_some(&self, prefix: &str) -> PortResult<PrefixRemoval>;
-    }
-
-    async fn open(
-        &self,
-        key: &str,
-        etag: Option<&str>,
-        start: u64,
-        end: Option<u64>,
-    ) -> PortResult<Read<Self::Stream>> {
-        let fault = before("open").await?;
-        let read = self.0.open(key, etag, start, end).await?;
-        after("open", fault).await?;
-        Ok(match read {
-            Read::Found(stream) => Read::Found(Stepwise(stream)),
-            Read::Absent => Read::Absent,
-            Read::Changed => Read::Changed,
-        })
-    }
-}
-
-impl<T: FileStream> FileStream for Stepwise<T> {
-    async fn next(&mut self) -> PortResult<Option<Vec<u8>>> {
-        let fault = before("stream").await?;
-        let block = self.0.next().await?;
-        after("stream", fault).await?;
-        Ok(block)
-    }
-}
-
-impl<T: MultipartFiles> MultipartFiles for Stepwise<T> {
-    stepwise! {
-        async fn create_multipart(&self, key: &str, content_type: &str) -> PortResult<MultipartUpload>;
-        async fn upload_part(&self, upload: &MultipartUpload, number: u32, bytes: Vec<u8>) -> PortResult<Option<String>>;
-        async fn copy_part(&self, upload: &MultipartUpload, number: u32, from: &str) -> PortResult<Option<String>>;
-        async fn complete_multipart(&self, upload: &MultipartUpload, etags: &[String]) -> PortResult<MultipartOutcome>;
-    }
-
-    async fn abort_multipart(&self, upload: &MultipartUpload) {
-        self.0.abort_multipart(upload).await;
     }
 }

@@ -1134,7 +1134,7 @@ export interface paths {
         post?: never;
         /**
          * End a pause.
-         * @description For operators. Ends a pause. Its jobs go on within about three minutes. A repeated call returns the same response, as long
+         * @description For operators. Ends a pause. Its jobs resume within about three minutes. A repeated call returns the same response, as long
          *     as the first one is among the last 50 actions of the log. A pause that is not in force, or has ended by itself, is
          *     answered with 404. The call is in the log of operators.
          */
@@ -2802,7 +2802,7 @@ export interface components {
          * @enum {string}
          */
         OperatorAction: "replayDeadLetter" | "replayDeadLettersOfJob" | "discardDeadLetter" | "retryFailures" | "pause" | "resume" | "readDeadLetter" | "other";
-        /** @description What an action concerns. */
+        /** @description Subject of an action. */
         OperatorActionScope: {
             /** @description The dead letter. */
             letterId?: string | null;
@@ -2967,7 +2967,7 @@ export interface components {
             operatorName: string | null;
             /** @description The action. */
             action: components["schemas"]["OperatorAction"];
-            /** @description What the action concerns. */
+            /** @description Subject of the action. */
             scope: components["schemas"]["OperatorActionScope"];
             /** @description The operator's reason; `null` for an action that takes none. */
             reason: string | null;

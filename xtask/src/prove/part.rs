@@ -40,8 +40,8 @@ pub(crate) enum Part {
     SecondEngine,
     /// The functions of the previous release beside those of this one, each swapped in both directions, under load
     Versions,
-    /// Six faults that a seed plants in a running stack: each is signaled by an alarm, found by `doctor`, and fixed as
-    /// the runbook says
+    /// Six faults that a seed plants in a running stack: each is shown by an alarm or a metric, found by `doctor`, and
+    /// fixed as the runbook says
     GameDay,
     /// Binaries built with `cargo lambda build --release`, as for AWS: a row that panics, a package that is deployed
     Release,

@@ -290,7 +290,7 @@ pub(crate) struct FailingWebhook {
 /// A query that failed, or that the emulator does not support.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Skipped {
-    /// What was not observed.
+    /// Name of the query.
     pub(crate) what: String,
     /// The reason.
     pub(crate) reason: String,

@@ -61,7 +61,7 @@ impl Resume {
     pub(super) fn execute(&self, api: &Api) -> Result<()> {
         let to = query(&path(PAUSES, &self.pause), &[("reason", Some(&self.reason))]);
         api.send("DELETE", &to, &[], None)?.success("ending the pause")?;
-        println!("{}: ended; its jobs go on within about three minutes", self.pause);
+        println!("{}: ended. Its jobs resume within about three minutes.", self.pause);
         Ok(())
     }
 }

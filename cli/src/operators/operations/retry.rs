@@ -57,7 +57,7 @@ pub(super) struct Retry {
 struct Found {
     job_ids: Vec<String>,
     as_of: Option<String>,
-    /// What the question says about them.
+    /// Extent of the retry, for the question.
     extent: String,
 }
 

@@ -14,7 +14,7 @@
 //! | `listing`, `check` | the listed items; the comparison with the ledger |
 //! | `issues` | issues that the report adds to those of the job |
 //! | `receipts` | the receipt's entries for these files |
-//! | `state` | the state of these files between two invocations |
+//! | `state`, `stored` | the state of these files between two invocations; a report that is stored and continued |
 //!
 //! The groups are closed or done when the report is started, so its bytes depend only on the ledger: they are the same
 //! regardless of interruptions. Memory: some chunks and less than a part of each file, for any number of rows.
@@ -33,6 +33,7 @@ mod result_rows;
 mod results;
 mod row;
 mod state;
+mod stored;
 mod table;
 mod workbook;
 mod workbook_source;

@@ -38,7 +38,7 @@ pub struct LogEntryDocument {
     pub operator_name: Option<String>,
     /// The action.
     pub action: OperatorAction,
-    /// What the action concerns.
+    /// Subject of the action.
     pub scope: ActionScope,
     /// The operator's reason; `null` for an action that takes none.
     #[schema(required = true)]

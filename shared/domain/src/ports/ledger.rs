@@ -35,7 +35,7 @@ pub enum ResendCount {
     Overtaken,
 }
 
-/// Whether the file of a released upload is still used.
+/// Result of the release of an upload.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
 #[must_use]
 pub enum UploadRelease {

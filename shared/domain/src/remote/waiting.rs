@@ -26,7 +26,7 @@ pub enum WaitReason {
     Paused,
 }
 
-/// What a job waits for.
+/// A wait of a job.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
 pub struct Waiting {
     /// The reason.

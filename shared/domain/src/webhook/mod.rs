@@ -5,13 +5,13 @@
 
 mod attempt;
 mod delivery;
+mod delivery_id;
 mod endpoint;
 mod health;
 
 pub use attempt::{Attempt, AttemptResult, ERROR_BYTES, MAX_ATTEMPTS, next_attempt};
-pub use delivery::{
-    Delivery, DeliveryId, DeliveryKey, DeliveryState, MAX_LOG, deliveries, deliveries_of_endpoint_event,
-};
+pub use delivery::{Delivery, DeliveryState, MAX_LOG, deliveries, deliveries_of_endpoint_event};
+pub use delivery_id::{DeliveryId, DeliveryKey};
 pub use endpoint::{
     Check, CheckResult, DisabledReason, Endpoint, EndpointState, JobScope, MAX_ENDPOINTS, ROTATION_S, SecretVersions,
 };

@@ -261,6 +261,10 @@ fn taken(holder: Option<Writer>, writer: Writer) -> String {
 mod tests;
 
 #[cfg(test)]
+#[path = "row_mapping_tests.rs"]
+mod mapping_tests;
+
+#[cfg(test)]
 #[path = "write_tests.rs"]
 mod write_tests;
 

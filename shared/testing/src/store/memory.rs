@@ -17,7 +17,8 @@ use longshore_domain::timestamp::Timestamp;
 
 use longshore::store::dynamo::items;
 
-use super::records::{JobRecords, Records};
+use super::job_records::JobRecords;
+use super::records::Records;
 
 /// A store in memory; clones share their records.
 #[derive(Clone, Debug, Default)]

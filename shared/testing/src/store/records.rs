@@ -8,13 +8,13 @@ use longshore_domain::dataset::Dataset;
 use longshore_domain::dead_letter::DeadLetterRecord;
 use longshore_domain::deliveries::Deliveries;
 use longshore_domain::event::{Event, EventPosition};
-use longshore_domain::group::{Group, GroupPlan};
+use longshore_domain::group::Group;
 use longshore_domain::ids::{FileGuid, JobId, ScheduleId};
-use longshore_domain::job::{ChunkQueue, Job, Transition};
+use longshore_domain::job::{ChunkQueue, Job};
 use longshore_domain::pause::{Pause, PauseScope};
 use longshore_domain::ports::{
-    CallCount, CallWindow, Created, Definition, IdempotencyKey, JobPosition, JobsPage, JobsQuery, PortResult,
-    QuotaExceeded, TenantLimits, Upload, UploadRelease,
+    CallCount, CallWindow, Created, Definition, IdempotencyKey, JobPosition, JobsPage, JobsQuery, QuotaExceeded,
+    TenantLimits, Upload, UploadRelease,
 };
 use longshore_domain::preset::{LearntFrom, LearntPreset};
 use longshore_domain::registration::{StoredRegistration, TypeName};
@@ -24,9 +24,8 @@ use longshore_domain::timestamp::Timestamp;
 use longshore_domain::webhook::{Delivery, DeliveryKey, Endpoint};
 
 use super::handler_states::WrittenState;
+use super::job_records::JobRecords;
 use super::keys::TakenKeys;
-use longshore::store::dynamo::items;
-use longshore::store::own_write::{self, CommittedGroup};
 
 /// Maximum number of jobs in one page of unfinished ones.
 const UNFINISHED_PAGE: usize = 100;
@@ -85,15 +84,6 @@ pub(super) struct ConcurrencyRecords {
     pub(super) parked: BTreeMap<String, ParkedChunk>,
 }
 
-/// The first half of a group's commit.
-#[derive(Copy, Clone, Eq, PartialEq, Debug)]
-pub struct GroupWrite {
-    /// Time of the write.
-    pub at: Timestamp,
-    /// True if the write was applied.
-    pub applied: bool,
-}
-
 impl Default for Records {
     fn default() -> Self {
         let (uploads, jobs, limiters, dead_letters) = Default::default();
@@ -129,15 +119,6 @@ impl Default for Records {
             uses,
         }
     }
-}
-
-/// All records of one job.
-#[derive(Debug)]
-pub(super) struct JobRecords {
-    pub(super) job: Job,
-    pub(super) definition: Definition,
-    pub(super) groups: BTreeMap<u32, Group>,
-    pub(super) manifests: BTreeMap<u32, CommittedGroup>,
 }
 
 impl Records {
@@ -258,33 +239,6 @@ impl Records {
         }
         self.uploads.remove(&upload);
         UploadRelease::RemoveFile
-    }
-}
-
-impl JobRecords {
-    /// Writes group, manifest and split cursor; returns true if the write was applied.
-    pub(super) fn write_group(&mut self, plan: &GroupPlan, now: Timestamp) -> PortResult<bool> {
-        let mut job = self.job.clone();
-        if job.commit_group(plan, now) == Transition::Refused {
-            return Ok(false);
-        }
-        let (number, group) = (plan.manifest.group, Group::from_plan(plan, now));
-        let committed = CommittedGroup { manifest: plan.manifest.clone(), at: now };
-        items::check_group(&job, &group, &committed)?;
-        self.job = job;
-        self.groups.insert(number, group);
-        self.manifests.insert(number, committed);
-        Ok(true)
-    }
-
-    /// Returns the job after a write that was applied or not, as [`JobTransitions::commit_group`] returns it.
-    ///
-    /// [`JobTransitions::commit_group`]: longshore_domain::ports::JobTransitions::commit_group
-    pub(super) fn written_group(&self, plan: &GroupPlan, write: GroupWrite) -> Transition {
-        let own = CommittedGroup { manifest: plan.manifest.clone(), at: write.at };
-        let stored = if write.applied { Some(&own) } else { self.manifests.get(&plan.manifest.group) };
-        let ours = own_write::committed(&self.job, plan.generation, stored, &own);
-        if ours { Transition::Made(Box::new(self.job.clone())) } else { Transition::Refused }
     }
 }
 

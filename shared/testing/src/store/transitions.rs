@@ -9,7 +9,7 @@ use longshore_domain::records::Reading;
 use longshore_domain::timestamp::Timestamp;
 
 use super::MemoryStore;
-use super::records::{GroupWrite, JobRecords};
+use super::job_records::{GroupWrite, JobRecords};
 use longshore::store::dynamo::items;
 use longshore::store::own_write;
 

@@ -5,88 +5,33 @@
 //! The functions are those that move events and that deliver them. Each can be killed between any two calls; messages are
 //! lost, come twice, or late.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, PoisonError};
+mod checks;
+mod receivers;
+mod verify;
 
 use longshore::events::move_events;
 use longshore::ports::Ports;
-use longshore::remote::NotCalled;
-use longshore::webhooks::{CallEndpoints, Called, Deliverer, EndpointCall, failed_call, replay};
-use longshore_domain::event::EventsQuery;
+use longshore::webhooks::{Deliverer, replay};
 use longshore_domain::ids::JobId;
 use longshore_domain::job::{Finish, Job, Status};
 use longshore_domain::message::WebhookMessage;
 use longshore_domain::outcome::Counts;
-use longshore_domain::ports::{
-    ConditionalWrite, Definition, DeliveriesFrom, DeliveriesQuery, Events, JobStore, JobTransitions, TenantLimits,
-    Webhooks,
-};
+use longshore_domain::ports::{ConditionalWrite, Definition, JobStore, JobTransitions, TenantLimits, Webhooks};
 use longshore_domain::tenant::TenantId;
 use longshore_domain::timestamp::Timestamp;
-use longshore_domain::webhook::{AttemptResult, DeliveryId, DeliveryState, Endpoint, EndpointState};
+use longshore_domain::webhook::{DeliveryId, Endpoint, EndpointState};
 use longshore_testing::{MemoryFiles, MemoryQueues, MemoryStore};
 use serde_json::json;
 
-use crate::clock::{CLOCK, clock, step, true_time};
-use crate::faults::{self, Rates, random_below};
+use self::receivers::{Receivers, TENANTS};
+use crate::clock::{CLOCK, clock, true_time};
+use crate::faults::{self, Rates};
 use crate::rng::Rng;
 use crate::stepwise::Stepwise;
 use crate::tasks::{Task, now, poll};
 use crate::unguarded::Unguarded;
 
 const START: Timestamp = Timestamp(1_782_896_400_000);
-/// Runs of the test.
-const SEEDS: u64 = 620;
-/// Events of a run.
-const EVENTS: usize = 600;
-/// The tenants, and the endpoint of each.
-const TENANTS: [(&str, Behavior); 3] =
-    [("flaky", Behavior::Flaky), ("healthy", Behavior::Healthy), ("dead", Behavior::Dead)];
-
-#[derive(Copy, Clone, Eq, PartialEq, Debug)]
-enum Behavior {
-    /// Fails three times in ten: with a status, or after it has stored the event.
-    Flaky,
-    Healthy,
-    Dead,
-}
-
-/// The events that the endpoints have stored: ids with bodies, by tenant.
-#[derive(Clone, Default)]
-struct Receivers {
-    stored: Arc<Mutex<BTreeMap<TenantId, BTreeMap<String, String>>>>,
-}
-
-impl CallEndpoints for Receivers {
-    async fn call(&self, call: EndpointCall<'_>) -> Result<Called, NotCalled> {
-        step().await;
-        let tenant = &call.endpoint.tenant;
-        let behavior = TENANTS.iter().find(|(name, _)| *name == tenant.as_str()).map(|(_, behavior)| *behavior);
-        let chance = random_below(100);
-        let fails = match behavior {
-            Some(Behavior::Flaky) => chance < 30 && !faults::is_calm(),
-            Some(Behavior::Dead) => true,
-            Some(Behavior::Healthy) | None => false,
-        };
-        let is_stored = !fails || (behavior == Some(Behavior::Flaky) && chance < 10);
-        if is_stored {
-            let mut stored = self.stored.lock().unwrap_or_else(PoisonError::into_inner);
-            let of_tenant = stored.entry(tenant.clone()).or_default();
-            let body = of_tenant.entry(call.id.to_owned()).or_insert_with(|| call.body.to_owned());
-            assert_eq!(body, call.body, "one id, and two bodies");
-        }
-        step().await;
-        if !fails {
-            let result = AttemptResult::Answered { status: 204 };
-            return Ok(Called { result, retry_after_s: None, body: Vec::new() });
-        }
-        // Restarts of the receiver, and answers that are lost.
-        if chance < 20 {
-            return Ok(failed_call(if is_stored { "timed_out" } else { "connect" }));
-        }
-        Ok(Called { result: AttemptResult::Answered { status: 503 }, retry_after_s: None, body: Vec::new() })
-    }
-}
 
 /// A message of the queue.
 struct Queued {
@@ -98,7 +43,7 @@ struct Queued {
 type Store = Stepwise<Unguarded<MemoryStore>>;
 type Queues = Stepwise<Unguarded<MemoryQueues>>;
 
-/// What a function was started for: its message comes again unless it succeeds.
+/// A running function, with its message, which comes again unless it succeeds.
 struct Running {
     task: Task<bool>,
     message: Option<Queued>,
@@ -265,82 +210,4 @@ impl Run {
         let (after, requested_at) = (DeliveryId::before(START), true_time());
         self.queue_up(WebhookMessage::Replay { tenant, endpoint_id, after, requested_at, only_waiting: false }, 0);
     }
-
-    /// Runs without faults until nothing is due. Returns the time that it takes, in seconds.
-    fn settle(&mut self) {
-        faults::clear();
-        for running in std::mem::take(&mut self.running) {
-            self.give_back(running.message);
-        }
-        for id in self.jobs.clone() {
-            now(self.mover(id));
-        }
-        // What was given up is sent again.
-        self.replay();
-        let end = true_time().plus_days(10);
-        while true_time() < end {
-            self.queue.extend(self.sent.take_webhooks().into_iter().map(|sent| Queued {
-                message: sent.message,
-                visible_at: true_time().plus_seconds(i64::from(sent.delay_s)),
-                receives: 0,
-            }));
-            self.sweep();
-            for queued in std::mem::take(&mut self.queue) {
-                if queued.visible_at <= true_time() {
-                    assert!(now(self.deliverer(&queued.message)), "a delivery fails without a fault");
-                } else {
-                    self.queue.push(queued);
-                }
-            }
-            // At first a minute, then longer.
-            let passed = true_time().millis_since(START).max(60_000);
-            CLOCK.set(CLOCK.get() + (passed / 50).clamp(61_000, 3_600_000));
-        }
-    }
-
-    /// Checks a run that has settled. Returns the number of its events.
-    fn verify(&self) -> u64 {
-        let stored = self.receivers.stored.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let mut count = 0;
-        for (name, behavior) in TENANTS {
-            let tenant = TenantId::from_static(name);
-            let query = EventsQuery { tenant: &tenant, after: None, before: Timestamp(i64::MAX / 2), limit: 100_000 };
-            let events = now(self.memory.events(&query)).unwrap();
-            let listed: BTreeSet<_> = events.iter().map(|listed| listed.event.id.clone()).collect();
-            assert_eq!(listed.len(), events.len(), "two events of one id");
-            let received: BTreeSet<_> = stored.get(&tenant).into_iter().flatten().map(|(id, _)| id.clone()).collect();
-            let endpoint = &now(self.memory.endpoints(&tenant)).unwrap()[0];
-            let (endpoint_id, from) = (endpoint.endpoint_id, DeliveriesFrom::Before(None));
-            let query = DeliveriesQuery { tenant: &tenant, endpoint_id, from, limit: 100_000 };
-            let deliveries = now(self.memory.deliveries_of(&query)).unwrap();
-            assert_eq!(deliveries.len(), events.len(), "one delivery for each event");
-            let is_delivered = |state: &DeliveryState| {
-                matches!(state, DeliveryState::Delivered { .. }) != (behavior == Behavior::Dead)
-            };
-            assert!(deliveries.iter().all(|delivery| is_delivered(&delivery.state)), "{name}: {deliveries:?}");
-            if behavior == Behavior::Dead {
-                assert!(received.is_empty());
-                // Disabled once it has accepted nothing for days, unless all of its deliveries had failed before.
-                assert!(deliveries.iter().all(|delivery| delivery.due().is_none()));
-            } else {
-                assert_eq!(received, listed, "{name}");
-            }
-            count += events.len() as u64;
-        }
-        count
-    }
-}
-
-#[test]
-fn ten_thousand_events_arrive_at_endpoints_that_fail_whatever_dies() {
-    let mut events = 0;
-    for seed in 0..SEEDS {
-        let mut run = Run::new(seed);
-        for _ in 0..EVENTS {
-            run.event();
-        }
-        run.settle();
-        events += run.verify();
-    }
-    assert!(events > 10_000, "{events}");
 }

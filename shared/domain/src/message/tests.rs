@@ -3,6 +3,11 @@
 use std::collections::BTreeSet;
 
 use super::*;
+use crate::group::ChunkPlan;
+use crate::ids::{ChunkId, JobId};
+use crate::job::{Job, Priority};
+use crate::tenant::TenantId;
+use crate::timestamp::Timestamp;
 
 fn longest() -> TenantId {
     TenantId::parse(&"t".repeat(TenantId::MAX_BYTES)).unwrap()
