@@ -215,8 +215,7 @@ impl Lane {
     fn act(&self, job: &Job, action: Action) {
         match action {
             Action::SendCreate => {
-                let create = CreateMessage { resend: job.resends + 1, ..CreateMessage::new(job) };
-                now(self.ports.queues.send_create(&create)).unwrap();
+                now(self.ports.queues.send_create(&CreateMessage::resend(job))).unwrap();
                 now(self.ports.store.count_resend(job, clock())).unwrap();
             }
             Action::Stop(stop) => {

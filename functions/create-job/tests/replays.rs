@@ -9,7 +9,6 @@ use create_job::{SplitEnd, Splitter};
 use futures::FutureExt;
 use longshore::chunk::Mode;
 use longshore::handler::{ItemKey, JobContext, JobType, Outcome, Registry, TypeLimits};
-use longshore::pause_cache::PauseCache;
 use longshore::ports::Ports;
 use longshore_domain::dead_letter::{DeadLetterMessage, Queue, ReplayDecision, decide_replay};
 use longshore_domain::ids::{ChunkId, JobId};

@@ -11,7 +11,6 @@ use longshore::chunk::{ChunkEnd, Mode};
 use longshore::handler::Registry;
 use longshore::job_types::builtin;
 use longshore::job_types::undo::undo_options;
-use longshore::pause_cache::PauseCache;
 use longshore::ports::Ports;
 use longshore_domain::dataset::Dataset;
 use longshore_domain::ids::JobId;

@@ -178,7 +178,7 @@ async fn a_walk_stops_before_its_reads_cost_more_than_the_maximum() {
         turns += 1;
     }
     let whole = cost(&world).await;
-    let max = whole.times(0.5);
+    let max = NanoDollars(whole.0 / 2);
     world = World::new((0..5_000).map(key), None).await.with_max_cost(max).await;
     let mut limited = 1;
     while world.split_with(metered(&world)).await == SplitEnd::Continued {

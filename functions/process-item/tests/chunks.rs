@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use longshore::chunk::{CHAIN_READS, ChunkEnd, Mode, TURN_S, read_chain};
 use longshore::handler::{Input, ItemKey, JobContext, JobType, Outcome, Registry, TypeLimits};
-use longshore::pause_cache::PauseCache;
 use longshore::ports::{JobFolder, Ports};
 use longshore_domain::group::ChunkPlan;
 use longshore_domain::ids::{ChunkId, JobId};

@@ -7,7 +7,6 @@ use std::sync::{Arc, Mutex};
 
 use longshore::chunk::{ChunkEnd, Mode, read_chain};
 use longshore::handler::{Input, ItemKey, JobContext, JobType, Outcome, Record, Registry, Rejection, TypeLimits};
-use longshore::pause_cache::PauseCache;
 use longshore::ports::{JobFolder, Ports};
 use longshore_domain::dataset::Dataset;
 use longshore_domain::group::{ChunkPlan, GroupPlan, Manifest};

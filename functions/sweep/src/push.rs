@@ -61,8 +61,7 @@ impl<S: Store + Removal, Q: Queues, F: Files> Executor<'_, S, Q, F> {
     }
 
     async fn send_create(&self, job: &Job) -> PortResult<()> {
-        let message = CreateMessage { resend: job.resends + 1, ..CreateMessage::new(job) };
-        self.ports.queues.send_create(&message).await?;
+        self.ports.queues.send_create(&CreateMessage::resend(job)).await?;
         self.ports.store.count_resend(job, (self.clock)()).await.map(|_| ())
     }
 

@@ -205,6 +205,21 @@ async fn a_dead_split_does_not_stop_a_job_that_a_pause_holds() {
     }
 }
 
+/// A queue drops a message whose deduplication id was used in the last five minutes.
+#[tokio::test]
+async fn a_push_after_a_pause_is_delivered_although_its_number_was_used() {
+    let ports = Ports { store: MemoryStore::default(), queues: MemoryQueues::default(), files: MemoryFiles::default() };
+    let job = splitting(&ports.store, 0).await;
+    let sweep = Sweep { ports: ports.clone(), dead_letters: NoDeadLetters, stall_s: 60, retention_days: 14, clock };
+    for idle_s in [100, 200] {
+        NOW.set(START.plus_seconds(idle_s));
+        sweep.run(clock().plus_seconds(200)).await;
+        let sent = ports.queues.take_creates();
+        assert_eq!(sent.iter().map(|message| message.resend).collect::<Vec<_>>(), [1], "after {idle_s} s");
+        ports.store.reset_split_resends(job.job_id, 0).await.unwrap();
+    }
+}
+
 /// Queues that refuse every message about group 0.
 #[derive(Clone)]
 struct Refusing(MemoryQueues);

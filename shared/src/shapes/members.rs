@@ -43,7 +43,7 @@ macro_rules! members {
 }
 
 members! {
-    CreateMessage { job_id, tenant, generation, position, resend, failures, is_prepared }
+    CreateMessage { job_id, tenant, generation, position, resend, failures, is_prepared, changed_at }
     ChunkMessage {
         job_id, tenant, priority, is_registered, group, chunk, plan, inline, failures, bisection, parked_until,
     }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use std::{fs, mem};
 
 use anyhow::{Context, Result};
@@ -33,7 +33,7 @@ pub(super) const ITEMS: u64 = 20;
 /// Pause between two jobs of a tenant.
 const JOB_PAUSE: Duration = Duration::from_secs(4);
 
-/// Pause between two calls of a caller.
+/// Pause between two looks at what is awaited.
 pub(super) const CALL_PAUSE: Duration = Duration::from_millis(300);
 
 /// Total time of the retries of a create.
@@ -203,21 +203,24 @@ impl<'a> Load<'a> {
     /// Calls the API without retries while callers are requested: a read, then a write. The monitor counts the answers.
     fn call(&self, caller: usize, monitor: &Monitor<'_>, over: &AtomicBool) {
         let client = &self.tenants[caller % self.tenants.len()].client;
-        let mut stagger = STAGGER * u32::try_from(caller).unwrap_or_default();
+        let mut stagger = CALL_PERIOD * u32::try_from(caller).unwrap_or_default() / CALLERS as u32;
         for number in 0_u32.. {
             if over.load(Ordering::Relaxed) {
                 break;
             }
-            if self.callers.load(Ordering::Relaxed) {
-                thread::sleep(mem::take(&mut stagger));
-                let upload = json!({ "fileName": "call.csv", "contentType": "text/csv", "size": 1 });
-                let answer = match number % 2 {
-                    0 => client.get("/api/jobs?limit=1"),
-                    _ => client.post("/api/uploads", &upload),
-                };
-                monitor.count_call(answer.ok().map(|answer| answer.status));
+            if !self.callers.load(Ordering::Relaxed) {
+                thread::sleep(CALL_PAUSE);
+                continue;
             }
-            thread::sleep(CALL_PAUSE);
+            thread::sleep(mem::take(&mut stagger));
+            let began = Instant::now();
+            let upload = json!({ "fileName": "call.csv", "contentType": "text/csv", "size": 1 });
+            let answer = match number % 2 {
+                0 => client.get("/api/jobs?limit=1"),
+                _ => client.post("/api/uploads", &upload),
+            };
+            monitor.count_call(answer.ok().map(|answer| answer.status));
+            thread::sleep(CALL_PERIOD.saturating_sub(began.elapsed()));
         }
     }
 }
@@ -236,11 +239,12 @@ impl Drop for EndOfLoad<'_> {
 }
 
 /// Number of callers.
-const CALLERS: usize = 48;
+const CALLERS: usize = 72;
 
-/// Time between the first calls of two callers. A call that is throttled takes a dozen seconds. If all began at once,
-/// their errors would come in bursts, with minutes without errors in between.
-const STAGGER: Duration = Duration::from_millis(250);
+/// Time from one call of a caller to the next one, unless the call takes longer. All callers together make 20 calls a
+/// second, which is the rate limit of two tenants; and six, if each call is throttled for a dozen seconds. A share of
+/// errors needs 20 calls in five seconds.
+const CALL_PERIOD: Duration = Duration::from_millis(3_600);
 
 /// An item, and its output.
 pub(super) fn output(number: u64) -> Value {

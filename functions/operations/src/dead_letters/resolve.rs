@@ -16,7 +16,7 @@ use longshore::problem::{Kind, Problem};
 use longshore_domain::dead_letter::{DeadLetterRecord, Resolution, ResolutionKind};
 use longshore_domain::ids::JobId;
 use longshore_domain::operator_log::{ActionScope, OperatorAction};
-use longshore_domain::ports::{DeadLetterRecords, Queues, RedriveToSource, Store};
+use longshore_domain::ports::{DeadLetterRecords, RedriveToSource};
 use longshore_domain::timestamp::Timestamp;
 use utoipa::ToSchema;
 

@@ -7,6 +7,7 @@ use super::lanes::{PREPARATION_LANES, copy_suffix, group_id, lane_name, needs_co
 use crate::ids::JobId;
 use crate::job::Job;
 use crate::tenant::TenantId;
+use crate::timestamp::Timestamp;
 
 /// A request to split a job, from its split cursor on, or to prepare its file for the split.
 #[derive(Clone, Eq, PartialEq, Hash, Debug, Serialize, Deserialize)]
@@ -31,6 +32,10 @@ pub struct CreateMessage {
     /// True for the message that is sent after the job's file was prepared.
     #[serde(default, skip_serializing_if = "is_false")]
     pub is_prepared: bool,
+    /// Time of the job's last change, in a re-send by the sweeper. It is only a part of the deduplication id and is not
+    /// sent: after a pause, the sweeper uses a number again, and the queue would drop the second message.
+    #[serde(skip)]
+    pub changed_at: Option<Timestamp>,
 }
 
 impl CreateMessage {
@@ -38,7 +43,8 @@ impl CreateMessage {
     /// copies of failed messages.
     pub fn deduplication_id(&self) -> String {
         let (copy, prepared) = (copy_suffix(self.failures), if self.is_prepared { ":prepared" } else { "" });
-        format!("{}:{}:{}:{}{prepared}{copy}", self.job_id, self.generation, self.position, self.resend)
+        let changed = self.changed_at.map(|at| format!(":{}", at.0)).unwrap_or_default();
+        format!("{}:{}:{}:{}{changed}{prepared}{copy}", self.job_id, self.generation, self.position, self.resend)
     }
 
     /// Returns the copy that replaces a message after this many failed deliveries; it is sent to a lane for copies.
@@ -51,6 +57,11 @@ impl CreateMessage {
         needs_copy(self.tenant.as_ref(), self.failures, failures).then(|| Self { failures, ..self.clone() })
     }
 
+    /// Creates the sweeper's next re-send for the job.
+    pub fn resend(job: &Job) -> Self {
+        Self { resend: job.resends + 1, changed_at: Some(job.times.updated_at), ..Self::new(job) }
+    }
+
     /// Creates a request to split the job from its current position.
     pub fn new(job: &Job) -> Self {
         let (generation, position) = (job.generation, job.split.groups);
@@ -59,7 +70,16 @@ impl CreateMessage {
 
     /// Creates the message of an earlier version, without a tenant, for the first generation from its start.
     pub const fn of_job(job_id: JobId) -> Self {
-        Self { job_id, tenant: None, generation: 0, position: 0, resend: 0, failures: 0, is_prepared: false }
+        Self {
+            job_id,
+            tenant: None,
+            generation: 0,
+            position: 0,
+            resend: 0,
+            failures: 0,
+            is_prepared: false,
+            changed_at: None,
+        }
     }
 
     /// Returns the message group: one of the tenant's lanes. SQS delivers no message of a group while another one of it
