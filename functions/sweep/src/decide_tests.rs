@@ -284,7 +284,11 @@ fn a_job_that_costs_more_than_its_maximum_is_stopped_although_no_worker_commits(
         _ => None,
     };
     assert_eq!(code(&pushes(&low, &spent, &at(1, true))).as_deref(), Some("cost_limit"));
-    assert_eq!(code(&pushes(&low, &spent, &Circumstances { is_paused: true, ..at(1, true) })), None, "it costs nothing");
+    assert_eq!(
+        code(&pushes(&low, &spent, &Circumstances { is_paused: true, ..at(1, true) })),
+        None,
+        "it costs nothing"
+    );
     for unlimited in [high, of_cost(None)] {
         assert_eq!(code(&pushes(&unlimited, &spent, &at(1, true))), None);
     }
