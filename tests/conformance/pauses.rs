@@ -1,5 +1,7 @@
 //! Pauses: one of each scope, until it ends or is ended.
 
+use std::time::Duration;
+
 use longshore_domain::ids::PauseId;
 use longshore_domain::pause::{Pause, PauseScope};
 use longshore_domain::ports::{PauseOutcome, PauseRecords};
@@ -12,6 +14,7 @@ use crate::fixtures::at;
 on_both_stores! {
     a_pause_is_stored_unless_one_of_its_scope_is_in_force,
     a_pause_is_ended_by_its_id,
+    a_pause_is_soon_among_the_recent_ones,
 }
 
 fn pause(scope: &PauseScope, since: Timestamp, until: Timestamp) -> Pause {
@@ -49,4 +52,20 @@ async fn a_pause_is_ended_by_its_id(store: impl PauseRecords) {
         store.end_pause(&second).await.unwrap();
         assert_eq!(stored(&store, &scope).await, None);
     }
+}
+
+/// The read for display may lag behind.
+async fn a_pause_is_soon_among_the_recent_ones(store: impl PauseRecords) {
+    let scope = PauseScope::JobType(nonce());
+    let pause = pause(&scope, at(100), at(200));
+    let is_read = async || store.recent_pauses().await.unwrap().contains(&pause);
+    assert!(!is_read().await);
+    store.put_pause(&pause).await.unwrap();
+    for _ in 0..50 {
+        if is_read().await {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    panic!("the pause is not read within five seconds");
 }

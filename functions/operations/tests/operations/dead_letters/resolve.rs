@@ -1,6 +1,9 @@
 //! `POST /api/dead-letters/{letterId}/replay`, `POST /api/dead-letters/replay`, `DELETE /api/dead-letters/{letterId}`,
 //! and the calls for a resolved dead letter.
 
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicI64, Ordering};
+
 use longshore_domain::dead_letter::{DeadLetterRecord, Queue};
 use longshore_domain::ids::ChunkId;
 use longshore_domain::job::{Finish, Job, JobError, Reopen, Selection, Status, Stop};
@@ -86,6 +89,24 @@ async fn all_dead_letters_of_a_job_are_replayed_in_one_generation() {
     replay_job(&world, &job).await.is_problem(404, "not-found");
     let bad = world.call("POST", "/api/dead-letters/replay", &json!({"jobId": 7, "ids": []})).await;
     bad.is_problem(422, "invalid-request");
+}
+
+#[tokio::test]
+async fn dead_letters_for_which_there_is_no_time_stay_open() {
+    /// Seconds that have passed: each look at the clock takes four.
+    static PASSED: AtomicI64 = AtomicI64::new(0);
+    let world = World { clock: || NOW.plus_seconds(PASSED.fetch_add(4, Ordering::Relaxed)), ..World::default() };
+    let job = world.job("acme").await;
+    let dead_letters = [world.chunk(&job, 0).await, world.chunk(&job, 1).await, world.chunk(&job, 2).await];
+    world.give_up(&job, &[0, 1, 2]).await;
+    world.end(&job, Status::Completed, 30).await;
+    let reply = replay_job(&world, &job).await;
+    let ids = |name: &str| reply.body[name].as_array().unwrap().iter().map(Value::to_string).collect::<BTreeSet<_>>();
+    let (replayed, left) = (ids("replayed"), ids("left"));
+    assert_eq!((replayed.len(), left.len()), (2, 1), "{}", reply.body);
+    for dead_letter in &dead_letters {
+        assert_eq!(is_open(&world, dead_letter).await, left.contains(&json!(dead_letter.id).to_string()));
+    }
 }
 
 /// The replay crashed after it had reopened the job: the dead letter is open, and the generation records its chunks.
