@@ -63,6 +63,13 @@ impl Board {
         self.samples.maximum_of_all(NAMESPACE, name, &dimensions, &period).is_some_and(|value| value > 0.0)
     }
 
+    /// The numbers of failed and of all calls of the API in each of these last five minutes, the newest first.
+    pub(super) fn calls(&self, periods: i64, at_ms: i64) -> Vec<[f64; 2]> {
+        let of = |name, end_ms| self.sum(&of_api(name), 5, end_ms);
+        let ends = (0..periods).map(|number| at_ms - number * 5 * 60_000 / TIME_SCALE);
+        ends.map(|end_ms| [of("5xx", end_ms), of("Count", end_ms)]).collect()
+    }
+
     /// The share of calls that got a 5xx in the minutes before this time, in per cent; `None` if there are too few
     /// calls.
     pub(super) fn error_share(&self, minutes: i64, at_ms: i64) -> Option<f64> {

@@ -104,7 +104,8 @@ impl<'a> GameDay<'a> {
             .with_context(|| self.monitor.describe())?;
         self.monitor.with_board(|board, _| drill.check_links(board, &self.runbook))?;
         stages.end("signal");
-        let findings = self.find(drill).with_context(|| self.operator.describe())?;
+        let findings =
+            self.find(drill).with_context(|| format!("{}; {}", self.operator.describe(), self.monitor.describe()))?;
         stages.end("finding");
         let action = if self.control.removes(ACTION) { "none".to_owned() } else { self.act(drill, &findings)? };
         stages.end("action");

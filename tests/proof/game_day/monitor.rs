@@ -150,10 +150,13 @@ impl<'a> Monitor<'a> {
         Ok(())
     }
 
-    /// Lists the alarms that are raised, for an error.
+    /// Lists the alarms that are raised, and the calls of the API in the last hour, for an error.
     pub(super) fn describe(&self) -> String {
         let raised = self.raised();
-        format!("raised alarms: {}", if raised.is_empty() { "none".to_owned() } else { raised.join(", ") })
+        let raised = if raised.is_empty() { "none".to_owned() } else { raised.join(", ") };
+        let calls = self.with_board(|board, at_ms| board.calls(12, at_ms));
+        let calls: Vec<_> = calls.iter().map(|[errors, calls]| format!("{errors} of {calls}")).collect();
+        format!("raised alarms: {raised}; failed calls in each five minutes, the newest first: {}", calls.join(", "))
     }
 
     /// Lines in the embedded metric format of which CloudWatch would make no metrics.
