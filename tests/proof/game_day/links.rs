@@ -72,7 +72,8 @@ impl Drill {
     pub(super) fn codes(self) -> &'static [&'static str] {
         match self.fault {
             Fault::PoisonedHandler => &["CircuitBreakerAlarm", "handler_unavailable"],
-            Fault::ThrottledTable => &["ApiErrorsAlarm", "table_throttled"],
+            // The local stack has no alarms over formulas, so `doctor` cannot find `ApiErrorsAlarm`.
+            Fault::ThrottledTable => &["table_throttled"],
             Fault::DeadWebhook => &["webhook_failing"],
             Fault::StuckSplit => &["SweepSilentAlarm", "schedule_disabled", "jobs_not_started"],
             Fault::LostMessages => &["LostChunksAlarm", "queue_shared", "mapping_disabled"],
