@@ -71,8 +71,9 @@ impl Drill {
     /// The codes of the findings.
     pub(super) fn codes(self) -> &'static [&'static str] {
         match self.fault {
-            Fault::PoisonedHandler => &["CircuitBreakerAlarm", "handler_unavailable"],
-            // The local stack has no alarms over formulas, so `doctor` cannot find `ApiErrorsAlarm`.
+            // The local stack has no alarms over formulas, so `doctor` cannot find `CircuitBreakerAlarm` and
+            // `ApiErrorsAlarm`.
+            Fault::PoisonedHandler => &["handler_unavailable"],
             Fault::ThrottledTable => &["table_throttled"],
             Fault::DeadWebhook => &["webhook_failing"],
             Fault::StuckSplit => &["SweepSilentAlarm", "schedule_disabled", "jobs_not_started"],
