@@ -93,6 +93,28 @@ impl Stack {
         Ok(())
     }
 
+    /// Moves all messages of a dead-letter queue, by its id in the template, to the queue of this output, as
+    /// `StartMessageMoveTask` does, which the emulator lacks. Returns their number.
+    ///
+    /// # Errors
+    /// If the emulator refuses it.
+    pub fn redrive(&self, dead_letters: &str, queue_output: &str) -> Result<usize> {
+        let (from, to, sqs) = (self.cloud.physical_id(NAME, dead_letters)?, self.output(queue_output)?, self.aws.sqs());
+        let mut moved = 0;
+        loop {
+            let received = self.run(sqs.receive_message().queue_url(&from).max_number_of_messages(10).send())?;
+            if received.messages().is_empty() {
+                return Ok(moved);
+            }
+            for message in received.messages() {
+                self.run(sqs.send_message().queue_url(to).set_message_body(message.body.clone()).send())?;
+                let handle = message.receipt_handle.clone();
+                self.run(sqs.delete_message().queue_url(&from).set_receipt_handle(handle).send())?;
+                moved += 1;
+            }
+        }
+    }
+
     /// Lets another function consume the queue of this output, in place of that of the stack.
     ///
     /// # Errors

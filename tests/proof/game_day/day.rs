@@ -24,6 +24,10 @@ const LIMIT: Duration = Duration::from_secs(780);
 /// Maximum time at the end: `doctor` finds throttled requests for three minutes.
 const END_PATIENCE: Duration = Duration::from_secs(240);
 
+/// The finding of messages about webhooks that failed at every delivery: a fault of the table can have them as a
+/// consequence. An operator sends them again.
+const WEBHOOK_DEAD_LETTERS: &str = "WebhookDeadLettersAlarm";
+
 /// A stack, its load, and those who watch it.
 pub(super) struct GameDay<'a> {
     pub(super) stack: &'a Stack,
@@ -130,6 +134,10 @@ impl<'a> GameDay<'a> {
     fn is_clean(&self, lingering: &[&str]) -> Result<bool> {
         self.monitor.present()?;
         let found = self.operator.doctor()?;
+        if found.0.iter().any(|finding| finding.code == WEBHOOK_DEAD_LETTERS) {
+            self.runbook.check_says(WEBHOOK_DEAD_LETTERS, "aws sqs start-message-move-task")?;
+            eprintln!("  redrive of {} messages", self.stack.redrive("WebhookDeadLetters", "WebhookQueueUrl")?);
+        }
         Ok(found.0.iter().all(|finding| lingering.contains(&finding.code.as_str())))
     }
 
