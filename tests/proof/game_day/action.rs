@@ -8,7 +8,7 @@ use super::day::GameDay;
 use super::drill::{Drill, Fault, QUEUES};
 use super::operator::Findings;
 use super::runbook::{Runbook, on_aws};
-use super::waits::{PATIENCE, until};
+use super::waits::{TIMEOUT, until};
 
 /// An operator's action beside the commands: the section, and its words.
 type Instruction = (&'static str, &'static str);
@@ -65,7 +65,7 @@ impl GameDay<'_> {
                 let check = commands.first().context("no command")?;
                 ensure!(!self.operator.succeeds(check)?, "{check} finds nothing wrong with the poisoned handler");
                 self.load.deploy_handler("good")?;
-                until("the check of the handler succeeds", PATIENCE, || self.operator.succeeds(check))?;
+                until("the check of the handler succeeds", TIMEOUT, || self.operator.succeeds(check))?;
                 "deploy the handler's previous version".to_owned()
             }
             Fault::ThrottledTable => {
@@ -117,7 +117,7 @@ impl GameDay<'_> {
         let replay = command("longshore dead-letters replay --job JOB")?;
         let discard = command("longshore dead-letters discard ID")?;
         let (queue, mut replayed, mut discarded) = (QUEUES[drill.variant].0, BTreeSet::new(), 0);
-        until("no dead letter is left", PATIENCE, || {
+        until("no dead letter is left", TIMEOUT, || {
             self.load.await_ends()?;
             let open = self.operator.dead_letters()?;
             let (useless, useful): (Vec<_>, Vec<_>) = open.into_iter().partition(|open| open.replay == "nothing");

@@ -14,7 +14,7 @@ pub(super) struct Control(Option<String>);
 
 impl Control {
     /// The control of this run.
-    pub(super) fn of_this_run() -> Self {
+    pub(super) fn from_env() -> Self {
         Self(measurements::without().filter(|name| LINKS.iter().any(|(link, _)| link == name)))
     }
 
@@ -31,7 +31,7 @@ impl Control {
 
     /// The faults of a day; with a removed link, one that needs it.
     pub(super) fn drills(&self, rng: &mut Rng) -> Vec<Drill> {
-        let day = Drill::of_a_day(rng);
+        let day = Drill::random_day(rng);
         let Some(link) = &self.0 else { return day };
         let variants = day.into_iter().flat_map(|drill| [drill, drill.other()]);
         variants.filter(|drill| drill.needs(link)).take(1).collect()

@@ -13,16 +13,16 @@ use super::drill::{Drill, QUEUES};
 use super::load::Load;
 use super::monitor::Monitor;
 use super::operator::{Finding, Findings, Operator};
-use super::over::{self, Check};
+use super::recovery::{self, Check};
 use super::runbook::Runbook;
 use super::stages::{Passed, Stages};
-use super::waits::{PATIENCE, until, until_some};
+use super::waits::{TIMEOUT, until, until_some};
 
 /// Time after which no further fault is planted.
 const LIMIT: Duration = Duration::from_secs(780);
 
 /// Maximum time at the end: `doctor` finds throttled requests for three minutes.
-const END_PATIENCE: Duration = Duration::from_secs(240);
+const END_TIMEOUT: Duration = Duration::from_secs(240);
 
 /// The finding of messages about webhooks that failed at every delivery: a fault of the table can have them as a
 /// consequence. An operator sends them again.
@@ -41,10 +41,10 @@ pub(super) struct GameDay<'a> {
 impl<'a> GameDay<'a> {
     /// Starts the load of a stack with these parameters.
     pub(super) fn start(stack: &'a Stack, endpoint: Endpoint, parameters: &[(&str, &str)]) -> Result<Self> {
-        let control = Control::of_this_run();
+        let control = Control::from_env();
         let monitor = Monitor::new(stack, parameters, &control)?;
         let operator = Operator::new(stack, &control)?;
-        let (load, runbook) = (Load::start(stack, endpoint)?, Runbook::of_the_checkout());
+        let (load, runbook) = (Load::start(stack, endpoint)?, Runbook::load());
         Ok(Self { stack, load, monitor, operator, runbook, control })
     }
 
@@ -70,7 +70,7 @@ impl<'a> GameDay<'a> {
             passed.record(number, seed, drill);
             violations.extend(passed.violations.into_iter().map(|violation| format!("{drill}: {violation}")));
         }
-        until("doctor finds nothing", END_PATIENCE, || self.is_clean(&[])).with_context(|| self.operator.describe())?;
+        until("doctor finds nothing", END_TIMEOUT, || self.is_clean(&[])).with_context(|| self.operator.describe())?;
         violations.append(&mut self.monitor.invalid_lines());
         Ok(violations)
     }
@@ -85,7 +85,7 @@ impl<'a> GameDay<'a> {
     /// Plants a fault, and leads the stack through all stages.
     fn run_drill(&self, drill: Drill, rng: &mut Rng, lingering: &[&str]) -> Result<Passed> {
         eprintln!("{drill}");
-        until("no signal before the fault", PATIENCE, || Ok(!self.monitor.sees(drill.signal())))?;
+        until("no signal before the fault", TIMEOUT, || Ok(!self.monitor.sees(drill.signal())))?;
         let ((mut stages, action), refused) = self.load.during(&self.monitor, |load| {
             let mut stages = Stages::begin();
             drill.plant(self.stack, load, rng)?;
@@ -104,9 +104,9 @@ impl<'a> GameDay<'a> {
 
     /// Waits for the signal and the findings of a fault, and acts. Returns what was done.
     fn handle(&self, drill: Drill, stages: &mut Stages) -> Result<String> {
-        until("the signal", PATIENCE, || Ok(self.monitor.sees(drill.signal())))
+        until("the signal", TIMEOUT, || Ok(self.monitor.sees(drill.signal())))
             .with_context(|| self.monitor.describe())?;
-        self.monitor.with_board(|board, _| drill.check_links(board, &self.runbook))?;
+        self.monitor.with_cloudwatch(|cloudwatch, _| drill.check_links(cloudwatch, &self.runbook))?;
         stages.end("signal");
         let findings =
             self.find(drill).with_context(|| format!("{}; {}", self.operator.describe(), self.monitor.describe()))?;
@@ -118,7 +118,7 @@ impl<'a> GameDay<'a> {
 
     fn find(&self, drill: Drill) -> Result<Findings> {
         drill.publish(self.stack)?;
-        until_some("the finding", PATIENCE, || {
+        until_some("the finding", TIMEOUT, || {
             self.monitor.present()?;
             Ok(self.operator.doctor()?.filter_all(drill.codes()))
         })
@@ -126,9 +126,9 @@ impl<'a> GameDay<'a> {
 
     /// Waits until no alarm is raised, and `doctor` finds nothing but what stays for minutes.
     fn await_quiet(&self, lingering: &[&str]) -> Result<()> {
-        until("no alarm is raised", PATIENCE, || Ok(self.monitor.is_quiet()))
+        until("no alarm is raised", TIMEOUT, || Ok(self.monitor.is_quiet()))
             .with_context(|| self.monitor.describe())?;
-        until("doctor finds nothing", PATIENCE, || self.is_clean(lingering)).with_context(|| self.operator.describe())
+        until("doctor finds nothing", TIMEOUT, || self.is_clean(lingering)).with_context(|| self.operator.describe())
     }
 
     fn is_clean(&self, lingering: &[&str]) -> Result<bool> {
@@ -144,16 +144,16 @@ impl<'a> GameDay<'a> {
     /// Waits until the rows `over` of the fault's sections are met. Only those that are selected are looked at.
     fn await_over(&self, drill: Drill, is_selected: impl Fn(Check) -> bool) -> Result<()> {
         for section in drill.sections() {
-            let check = over::check(section, &self.runbook)?;
+            let check = recovery::check(section, &self.runbook)?;
             if is_selected(check) {
-                until(&format!("{section} is over"), PATIENCE, || self.is_over(check, drill))?;
+                until(&format!("{section} is over"), TIMEOUT, || self.is_over(check, drill))?;
             }
         }
         Ok(())
     }
 
     fn is_over(&self, check: Check, drill: Drill) -> Result<bool> {
-        let is_met = self.monitor.with_board(|board, at_ms| check.is_met_by(board, at_ms));
+        let is_met = self.monitor.with_cloudwatch(|cloudwatch, at_ms| check.is_met_by(cloudwatch, at_ms));
         Ok(is_met
             && match check {
                 Check::NoDeadLetters | Check::NoCrash(_) => self.operator.dead_letters()?.is_empty(),

@@ -112,7 +112,7 @@ impl Drill {
 
     /// The faults of a day, in a random order and with random variants. `doctor` finds a throttled table for three
     /// minutes, so it is among the first three.
-    pub(super) fn of_a_day(rng: &mut Rng) -> Vec<Self> {
+    pub(super) fn random_day(rng: &mut Rng) -> Vec<Self> {
         let mut faults = Fault::ALL;
         rng.shuffle(&mut faults);
         let throttled = faults.iter().position(|fault| *fault == Fault::ThrottledTable).unwrap_or_default();
@@ -197,8 +197,8 @@ impl Drill {
 #[test]
 fn a_day_has_every_fault_once_and_what_lingers_is_not_last() {
     for seed in 0..100 {
-        let drills = Drill::of_a_day(&mut Rng::with_seed(seed));
-        assert_eq!(drills, Drill::of_a_day(&mut Rng::with_seed(seed)), "the seed repeats the day");
+        let drills = Drill::random_day(&mut Rng::with_seed(seed));
+        assert_eq!(drills, Drill::random_day(&mut Rng::with_seed(seed)), "the seed repeats the day");
         assert_eq!(drills.len(), Fault::ALL.len());
         for fault in Fault::ALL {
             assert_eq!(drills.iter().filter(|drill| drill.fault == fault).count(), 1, "{fault:?}");

@@ -20,26 +20,26 @@
 //! | [`over`] | how each is known to be over |
 //! | [`control`] | a link that is removed, so that the game day must fail |
 //! | [`load`], [`ends`], [`receiver`] | tenants, their jobs and webhooks, and the check of their ends |
-//! | [`monitor`], [`board`] | the sweeper's minutes, and CloudWatch's part |
+//! | [`monitor`], [`cloudwatch`] | the sweeper's minutes, and CloudWatch's part |
 //! | [`operator`], [`runbook`] | the shell of an operator, and what the runbook says |
 //! | [`stages`], [`waits`] | times |
 //!
 //! `cargo xtask prove game-day` runs it. A plain test run has no reduced set, but the tests of the links.
 
 mod action;
-mod board;
+mod cloudwatch;
 mod control;
 mod day;
 mod drill;
-mod ends;
-mod links;
+mod expectations;
 #[cfg(test)]
-mod links_tests;
+mod expectations_tests;
+mod job_ends;
 mod load;
 mod monitor;
 mod operator;
-mod over;
 mod receiver;
+mod recovery;
 mod runbook;
 mod stages;
 mod waits;

@@ -15,9 +15,9 @@ use longshore_domain::timestamp::Timestamp;
 use longshore_tests::harness::stack::Stack;
 
 use super::TEMPLATE;
-use super::board::{Board, of_api, of_queue};
+use super::cloudwatch::{CloudWatch, of_api, of_queue};
 use super::control::Control;
-use super::links::Signal;
+use super::expectations::Signal;
 
 /// A minute.
 const MINUTE: Duration = Duration::from_secs(1);
@@ -44,7 +44,7 @@ const DEPTHS: [&str; 2] = ["ApproximateNumberOfMessagesVisible", "ApproximateNum
 /// The monitor of a stack.
 pub(super) struct Monitor<'a> {
     stack: &'a Stack,
-    board: Mutex<Board>,
+    cloudwatch: Mutex<CloudWatch>,
     /// Metrics of log filters, by the id of the function.
     filters: BTreeMap<String, String>,
     read_until_ms: AtomicI64,
@@ -59,7 +59,7 @@ impl<'a> Monitor<'a> {
         all.extend(parameters.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
         Ok(Self {
             stack,
-            board: Mutex::new(Board::new(&all, control)?),
+            cloudwatch: Mutex::new(CloudWatch::new(&all, control)?),
             filters: filters(&Template::parse(TEMPLATE)?)?,
             read_until_ms: AtomicI64::new(Timestamp::now().0),
             invalid_lines: Mutex::default(),
@@ -100,14 +100,14 @@ impl<'a> Monitor<'a> {
         self.read_until_ms.store(until_ms, Ordering::Relaxed);
         for (function, events) in &logs {
             let filter = self.filters.get(function).map(String::as_str);
-            if let Err(error) = self.board().samples.add_log(function, filter, events) {
+            if let Err(error) = self.cloudwatch().samples.add_log(function, filter, events) {
                 self.invalid_lines().push(format!("{error:#}"));
             }
         }
         for (output, id) in DEAD_LETTERS {
             let depth = self.stack.depth(output)?;
             for (name, messages) in DEPTHS.into_iter().zip(depth) {
-                self.board().samples.add(of_queue(name, id), Timestamp::now().0, messages as f64);
+                self.cloudwatch().samples.add(of_queue(name, id), Timestamp::now().0, messages as f64);
             }
         }
         Ok(())
@@ -116,19 +116,19 @@ impl<'a> Monitor<'a> {
     /// Counts a call of the API; `None` is one without a response.
     pub(super) fn count_call(&self, status: Option<u16>) {
         let (now_ms, is_error) = (Timestamp::now().0, status.is_none_or(|status| status >= 500));
-        let mut board = self.board();
-        board.samples.add(of_api("Count"), now_ms, 1.0);
-        board.samples.add(of_api("5xx"), now_ms, if is_error { 1.0 } else { 0.0 });
+        let mut cloudwatch = self.cloudwatch();
+        cloudwatch.samples.add(of_api("Count"), now_ms, 1.0);
+        cloudwatch.samples.add(of_api("5xx"), now_ms, if is_error { 1.0 } else { 0.0 });
     }
 
-    /// Passes the board and the time until which its samples are complete.
-    pub(super) fn with_board<T>(&self, look: impl FnOnce(&Board, i64) -> T) -> T {
-        look(&self.board(), Timestamp::now().0 - LAG_MS)
+    /// Passes the cloudwatch and the time until which its samples are complete.
+    pub(super) fn with_cloudwatch<T>(&self, look: impl FnOnce(&CloudWatch, i64) -> T) -> T {
+        look(&self.cloudwatch(), Timestamp::now().0 - LAG_MS)
     }
 
     /// Returns true if the signal is there.
     pub(super) fn sees(&self, signal: Signal) -> bool {
-        self.with_board(|board, at_ms| signal.is_on(board, at_ms))
+        self.with_cloudwatch(|cloudwatch, at_ms| signal.is_on(cloudwatch, at_ms))
     }
 
     /// Returns true if no alarm is raised.
@@ -137,13 +137,16 @@ impl<'a> Monitor<'a> {
     }
 
     fn raised(&self) -> Vec<String> {
-        self.with_board(|board, at_ms| board.raised(at_ms).into_iter().map(|rule| rule.id.clone()).collect())
+        self.with_cloudwatch(|cloudwatch, at_ms| {
+            cloudwatch.raised(at_ms).into_iter().map(|rule| rule.id.clone()).collect()
+        })
     }
 
     /// Sets the alarms of the stack to the states that CloudWatch would give them.
     pub(super) fn present(&self) -> Result<()> {
         let raised = self.raised();
-        let deployed: Vec<_> = self.with_board(|board, _| board.deployed().map(|rule| rule.id.clone()).collect());
+        let deployed: Vec<_> =
+            self.with_cloudwatch(|cloudwatch, _| cloudwatch.deployed().map(|rule| rule.id.clone()).collect());
         for id in deployed {
             self.stack.set_alarm(&id, if raised.contains(&id) { "ALARM" } else { "OK" })?;
         }
@@ -154,7 +157,7 @@ impl<'a> Monitor<'a> {
     pub(super) fn describe(&self) -> String {
         let raised = self.raised();
         let raised = if raised.is_empty() { "none".to_owned() } else { raised.join(", ") };
-        let calls = self.with_board(|board, at_ms| board.calls(12, at_ms));
+        let calls = self.with_cloudwatch(|cloudwatch, at_ms| cloudwatch.calls(12, at_ms));
         let calls: Vec<_> = calls.iter().map(|[errors, calls]| format!("{errors} of {calls}")).collect();
         format!("raised alarms: {raised}; failed calls in each five minutes, the newest first: {}", calls.join(", "))
     }
@@ -164,8 +167,8 @@ impl<'a> Monitor<'a> {
         self.invalid_lines.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn board(&self) -> MutexGuard<'_, Board> {
-        self.board.lock().unwrap_or_else(PoisonError::into_inner)
+    fn cloudwatch(&self) -> MutexGuard<'_, CloudWatch> {
+        self.cloudwatch.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -8,7 +8,7 @@ pub(super) struct Runbook(String);
 
 impl Runbook {
     /// The runbook of the checkout.
-    pub(super) fn of_the_checkout() -> Self {
+    pub(super) fn load() -> Self {
         Self(include_str!("../../../docs/runbook.md").to_owned())
     }
 
@@ -74,7 +74,7 @@ pub(super) fn on_aws(command: &str) -> String {
 
 #[test]
 fn a_command_is_that_of_a_section_whatever_its_ids() {
-    let runbook = Runbook::of_the_checkout();
+    let runbook = Runbook::load();
     let enable = "aws --endpoint-url http://127.0.0.1:1 events enable-rule --name longshore-Sweep";
     assert!(runbook.check_has("schedule_disabled", enable).is_ok());
     for (code, command) in [
@@ -89,7 +89,7 @@ fn a_command_is_that_of_a_section_whatever_its_ids() {
 
 #[test]
 fn a_row_is_that_of_its_section() {
-    let runbook = Runbook::of_the_checkout();
+    let runbook = Runbook::load();
     assert!(runbook.row("LostChunksAlarm", "over").is_ok_and(|text| text.ends_with("and the jobs end")));
     assert!(runbook.row("LostChunksAlarm", "later").is_err());
     assert!(runbook.without("LostChunksAlarm").row("LostChunksAlarm", "over").is_err());

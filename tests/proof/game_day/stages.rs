@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use super::drill::Drill;
-use super::ends::Compared;
+use super::job_ends::Compared;
 
 /// The time of each stage, in seconds.
 #[derive(Clone, Debug)]

@@ -17,13 +17,13 @@ const CALLS: f64 = 20.0;
 
 /// Alarms and samples.
 #[derive(Debug)]
-pub(super) struct Board {
+pub(super) struct CloudWatch {
     rules: Vec<AlarmRule>,
     control: Control,
     pub(super) samples: Samples,
 }
 
-impl Board {
+impl CloudWatch {
     /// The alarms of a stack with these parameters, without the removed one.
     pub(super) fn new(parameters: &Parameters, control: &Control) -> Result<Self> {
         let mut rules = AlarmRule::all(TEMPLATE, parameters)?;
@@ -104,14 +104,14 @@ pub(super) fn of_queue(name: &str, queue: &str) -> Series {
 
 #[test]
 fn few_calls_have_no_share_of_errors() {
-    let board = Board::new(&Parameters::new(), &Control::default());
-    let mut board = board.unwrap_or_else(|error| panic!("{error:?}"));
+    let cloudwatch = CloudWatch::new(&Parameters::new(), &Control::default());
+    let mut cloudwatch = cloudwatch.unwrap_or_else(|error| panic!("{error:?}"));
     for call in 0..19 {
-        board.samples.add(of_api("Count"), call, 1.0);
+        cloudwatch.samples.add(of_api("Count"), call, 1.0);
     }
-    assert_eq!(board.error_share(5, 1_000), None);
-    board.samples.add(of_api("Count"), 19, 1.0);
-    board.samples.add(of_api("5xx"), 19, 1.0);
-    assert_eq!(board.error_share(5, 1_000), Some(5.0));
-    assert_eq!(board.error_share(5, 9_000), None, "it is long ago");
+    assert_eq!(cloudwatch.error_share(5, 1_000), None);
+    cloudwatch.samples.add(of_api("Count"), 19, 1.0);
+    cloudwatch.samples.add(of_api("5xx"), 19, 1.0);
+    assert_eq!(cloudwatch.error_share(5, 1_000), Some(5.0));
+    assert_eq!(cloudwatch.error_share(5, 9_000), None, "it is long ago");
 }

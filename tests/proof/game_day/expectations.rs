@@ -7,10 +7,10 @@ use anyhow::{Result, ensure};
 use longshore::metrics::Metric;
 
 use super::TEMPLATE;
-use super::board::{Board, of_functions};
+use super::cloudwatch::{CloudWatch, of_functions};
 use super::control::ACTION;
 use super::drill::{Drill, Fault};
-use super::over;
+use super::recovery;
 use super::runbook::Runbook;
 
 /// Minutes in which a metric without an alarm is looked at.
@@ -36,13 +36,13 @@ impl fmt::Display for Signal {
 
 impl Signal {
     /// Returns true if the signal is there at this time.
-    pub(super) fn is_on(self, board: &Board, at_ms: i64) -> bool {
+    pub(super) fn is_on(self, cloudwatch: &CloudWatch, at_ms: i64) -> bool {
         match self {
             Self::Alarms(alarms) => {
-                let raised = board.raised(at_ms);
+                let raised = cloudwatch.raised(at_ms);
                 alarms.iter().all(|alarm| raised.iter().any(|rule| rule.id == *alarm))
             }
-            Self::Metric(metric, value) => board.sum(&of_functions(metric, value), MINUTES, at_ms) > 0.0,
+            Self::Metric(metric, value) => cloudwatch.sum(&of_functions(metric, value), MINUTES, at_ms) > 0.0,
         }
     }
 
@@ -108,9 +108,9 @@ impl Drill {
 
     /// Fails unless the descriptions of the alarms lead to their sections, a metric is on a dashboard, and every
     /// section says what to do and when it is over.
-    pub(super) fn check_links(self, board: &Board, runbook: &Runbook) -> Result<()> {
+    pub(super) fn check_links(self, cloudwatch: &CloudWatch, runbook: &Runbook) -> Result<()> {
         for alarm in self.signal().alarms() {
-            let anchor = &board.rule(alarm)?.anchor;
+            let anchor = &cloudwatch.rule(alarm)?.anchor;
             ensure!(*anchor == alarm.to_lowercase(), "{alarm} leads to {anchor}");
         }
         if let Signal::Metric(metric, _) = self.signal() {
@@ -119,7 +119,7 @@ impl Drill {
         }
         for section in self.sections() {
             runbook.row(section, "do")?;
-            over::check(section, runbook)?;
+            recovery::check(section, runbook)?;
         }
         Ok(())
     }

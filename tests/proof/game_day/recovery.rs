@@ -3,7 +3,7 @@
 use anyhow::{Context, Result, ensure};
 use longshore::metrics::Metric;
 
-use super::board::{Board, of_functions, of_lambda};
+use super::cloudwatch::{CloudWatch, of_functions, of_lambda};
 use super::runbook::Runbook;
 
 /// Minutes of the rows that say so.
@@ -90,17 +90,17 @@ pub(super) fn check(section: &str, runbook: &Runbook) -> Result<Check> {
 
 impl Check {
     /// Returns true if the metrics say that it is over. Checks without a metric are met.
-    pub(super) fn is_met_by(self, board: &Board, at_ms: i64) -> bool {
-        let sum = |name, function, minutes| board.sum(&of_lambda(name, function), minutes, at_ms);
+    pub(super) fn is_met_by(self, cloudwatch: &CloudWatch, at_ms: i64) -> bool {
+        let sum = |name, function, minutes| cloudwatch.sum(&of_lambda(name, function), minutes, at_ms);
         match self {
-            Self::ErrorShare => board.error_share(5, at_ms).is_some_and(|share| share < 5.0),
-            Self::BreakersClosed => !board.has_open_breaker(MINUTES, at_ms),
+            Self::ErrorShare => cloudwatch.error_share(5, at_ms).is_some_and(|share| share < 5.0),
+            Self::BreakersClosed => !cloudwatch.has_open_breaker(MINUTES, at_ms),
             Self::SweeperRuns => {
                 let runs = sum("Invocations", "Sweep", SWEEP_MINUTES);
                 2.0 * runs >= SWEEP_MINUTES as f64 && sum("Errors", "Sweep", SWEEP_MINUTES) < 1.0
             }
             Self::NothingPushed => {
-                board.sum(&of_functions(Metric::SweeperActions, "send_chunks"), MINUTES, at_ms) < 1.0
+                cloudwatch.sum(&of_functions(Metric::SweeperActions, "send_chunks"), MINUTES, at_ms) < 1.0
             }
             Self::NoCrash(function) => sum("Errors", function, MINUTES) < 1.0,
             _ => true,

@@ -6,12 +6,12 @@ use longshore::metrics::{self, Metric};
 use longshore_domain::timestamp::Timestamp;
 use longshore_tests::harness::samples::LogEvent;
 
-use super::board::{Board, of_api, of_queue};
+use super::cloudwatch::{CloudWatch, of_api, of_queue};
 use super::control::Control;
 use super::drill::{Drill, Fault};
-use super::links::Signal;
+use super::expectations::Signal;
 use super::operator::{Finding, Findings};
-use super::over::Check;
+use super::recovery::Check;
 use super::runbook::Runbook;
 
 /// Seconds of the samples.
@@ -23,10 +23,10 @@ const AT_MS: i64 = SECONDS * 1_000;
 const ENDED: &str = r#"{"level":"INFO","message":"invocation ended"}"#;
 
 /// Adds an invocation with these metrics, which crashes or ends.
-fn invoke(board: &mut Board, function: &str, at_ms: i64, metrics: &str, ends: bool) {
+fn invoke(cloudwatch: &mut CloudWatch, function: &str, at_ms: i64, metrics: &str, ends: bool) {
     let lines = metrics.lines().chain(ends.then_some(ENDED)).chain(["REPORT"]);
     let event = |line: &str| LogEvent { stream: format!("{function}{at_ms}"), at_ms, message: line.to_owned() };
-    board.samples.add_log(function, None, &lines.map(event).collect::<Vec<_>>()).unwrap();
+    cloudwatch.samples.add_log(function, None, &lines.map(event).collect::<Vec<_>>()).unwrap();
 }
 
 /// Returns the lines that a function writes for a metric.
@@ -38,7 +38,7 @@ fn lines(metric: Metric, value: &str, at_ms: i64) -> String {
 }
 
 /// Adds what a fault makes in one second; without a fault, what a stack makes in any case.
-fn play(board: &mut Board, drill: Option<Drill>, at_ms: i64) {
+fn play(cloudwatch: &mut CloudWatch, drill: Option<Drill>, at_ms: i64) {
     let fault = drill.map(|drill| drill.fault);
     let worker = ["ProcessItem", "CallHandler"][drill.map_or(0, |drill| drill.variant)];
     let sweep = match fault {
@@ -47,33 +47,33 @@ fn play(board: &mut Board, drill: Option<Drill>, at_ms: i64) {
         _ => String::new(),
     };
     if fault != Some(Fault::StuckSplit) {
-        invoke(board, "Sweep", at_ms, &sweep, true);
+        invoke(cloudwatch, "Sweep", at_ms, &sweep, true);
     }
     let result = if fault == Some(Fault::DeadWebhook) { "failed" } else { "accepted" };
-    invoke(board, "Deliver", at_ms, &lines(Metric::WebhookAttempts, result, at_ms), true);
-    invoke(board, worker, at_ms, "", fault != Some(Fault::BadDeployment));
+    invoke(cloudwatch, "Deliver", at_ms, &lines(Metric::WebhookAttempts, result, at_ms), true);
+    invoke(cloudwatch, worker, at_ms, "", fault != Some(Fault::BadDeployment));
     let dead_letters = if fault == Some(Fault::BadDeployment) { 1.0 } else { 0.0 };
-    board.samples.add(of_queue("ApproximateNumberOfMessagesVisible", "ChunkDeadLetters"), at_ms, dead_letters);
+    cloudwatch.samples.add(of_queue("ApproximateNumberOfMessagesVisible", "ChunkDeadLetters"), at_ms, dead_letters);
     for call in 0..20 {
         let is_error = fault == Some(Fault::ThrottledTable) && call % 2 == 0;
-        board.samples.add(of_api("Count"), at_ms, 1.0);
-        board.samples.add(of_api("5xx"), at_ms, if is_error { 1.0 } else { 0.0 });
+        cloudwatch.samples.add(of_api("Count"), at_ms, 1.0);
+        cloudwatch.samples.add(of_api("5xx"), at_ms, if is_error { 1.0 } else { 0.0 });
     }
 }
 
-fn board(drill: Option<Drill>, control: &Control) -> Board {
-    let mut board = Board::new(&Parameters::new(), control).unwrap();
-    (0..SECONDS).for_each(|second| play(&mut board, drill, second * 1_000));
-    board
+fn cloudwatch(drill: Option<Drill>, control: &Control) -> CloudWatch {
+    let mut cloudwatch = CloudWatch::new(&Parameters::new(), control).unwrap();
+    (0..SECONDS).for_each(|second| play(&mut cloudwatch, drill, second * 1_000));
+    cloudwatch
 }
 
 /// The metrics of a process are global, so that this is one test.
 #[test]
 fn each_fault_has_its_signal_and_no_other_and_without_the_alarm_none() {
-    let quiet = board(None, &Control::default());
+    let quiet = cloudwatch(None, &Control::default());
     assert!(quiet.raised(AT_MS).is_empty(), "{:?}", quiet.raised(AT_MS));
     for drill in Drill::all() {
-        let faulty = board(Some(drill), &Control::default());
+        let faulty = cloudwatch(Some(drill), &Control::default());
         for other in Drill::all() {
             let is_on = other.signal().is_on(&faulty, AT_MS);
             assert_eq!(is_on, other.signal().to_string() == drill.signal().to_string(), "{drill}: {other}");
@@ -84,12 +84,12 @@ fn each_fault_has_its_signal_and_no_other_and_without_the_alarm_none() {
             Signal::Metric(metric, _) => vec![metric.name()],
         };
         for link in removed {
-            assert!(!drill.signal().is_on(&board(Some(drill), &Control::without(link)), AT_MS), "{drill}: {link}");
+            assert!(!drill.signal().is_on(&cloudwatch(Some(drill), &Control::without(link)), AT_MS), "{drill}: {link}");
         }
     }
     let is_over = |check: Check, fault| {
         let drill = Drill { fault, variant: 0 };
-        (check.is_met_by(&quiet, AT_MS), check.is_met_by(&board(Some(drill), &Control::default()), AT_MS))
+        (check.is_met_by(&quiet, AT_MS), check.is_met_by(&cloudwatch(Some(drill), &Control::default()), AT_MS))
     };
     for (check, fault) in [
         (Check::ErrorShare, Fault::ThrottledTable),
@@ -104,8 +104,7 @@ fn each_fault_has_its_signal_and_no_other_and_without_the_alarm_none() {
 
 #[test]
 fn without_a_section_or_an_alarm_the_chain_is_broken() {
-    let (runbook, complete) =
-        (Runbook::of_the_checkout(), Board::new(&Parameters::new(), &Control::default()).unwrap());
+    let (runbook, complete) = (Runbook::load(), CloudWatch::new(&Parameters::new(), &Control::default()).unwrap());
     for drill in Drill::all() {
         drill.check_links(&complete, &runbook).unwrap();
         for section in drill.sections() {
@@ -113,8 +112,8 @@ fn without_a_section_or_an_alarm_the_chain_is_broken() {
         }
         let Signal::Alarms(alarms) = drill.signal() else { continue };
         for alarm in alarms {
-            let board = Board::new(&Parameters::new(), &Control::without(alarm)).unwrap();
-            assert!(drill.check_links(&board, &runbook).is_err(), "{drill}: {alarm}");
+            let cloudwatch = CloudWatch::new(&Parameters::new(), &Control::without(alarm)).unwrap();
+            assert!(drill.check_links(&cloudwatch, &runbook).is_err(), "{drill}: {alarm}");
         }
     }
 }
@@ -150,7 +149,7 @@ fn without_a_finding_nothing_is_found() {
 
 #[test]
 fn the_commands_are_those_of_the_findings_and_of_the_runbook() {
-    let runbook = Runbook::of_the_checkout();
+    let runbook = Runbook::load();
     for drill in Drill::all() {
         let commands = drill.commands(&findings(drill), &runbook).unwrap();
         assert!(!commands.is_empty(), "{drill}");

@@ -14,7 +14,7 @@ use super::operator::Operator;
 use crate::sample::compare;
 
 /// Maximum time until the end of a job after the action, and until its event is received.
-const END_PATIENCE: Duration = Duration::from_secs(150);
+const END_TIMEOUT: Duration = Duration::from_secs(150);
 
 /// Number of jobs and of rows that were compared.
 #[derive(Copy, Clone, Debug, Default)]
@@ -30,7 +30,7 @@ impl Load<'_> {
     }
 
     fn end(&self, job: &Started) -> Result<Value> {
-        let watch = Watch::new(self.stack, &job.id).with_client(&self.patient(job.tenant)).patient(END_PATIENCE);
+        let watch = Watch::new(self.stack, &job.id).with_client(&self.patient(job.tenant)).patient(END_TIMEOUT);
         { watch }.end().with_context(|| format!("job {}", job.id))
     }
 
@@ -50,7 +50,7 @@ impl Load<'_> {
             violations.extend(differences);
         }
         let expected: BTreeSet<_> = jobs.into_iter().map(|job| job.id).collect();
-        let deadline = Instant::now() + END_PATIENCE;
+        let deadline = Instant::now() + END_TIMEOUT;
         loop {
             let missing: Vec<_> = expected.difference(&self.receiver.received()?).cloned().collect();
             if missing.is_empty() {
