@@ -22,12 +22,13 @@ use crate::faults::server::{source, wait_until};
 use crate::sample::{Sample, compare};
 
 /// The sweeper recovers the chunks of processes that were killed, and no message is dead-lettered because of them. The
-/// stack may call the handler.
-pub(super) const PARAMETERS: [(&str, &str); 4] = [
+/// stack may call the handler, and has every function.
+pub(super) const PARAMETERS: [(&str, &str); 5] = [
     ("StallSeconds", "5"),
     ("MaxReceiveCount", "20"),
     ("WorkerTimeoutSeconds", "15"),
     ("HandlerFunctions", HANDLER_ALIAS),
+    ("ImageJobs", "true"),
 ];
 
 /// Name of the handler's function, and of its job type.
