@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
-use super::setup::binary_path;
+use super::setup::{binary_path, functions};
 use super::stack::{NAME, Stack};
 
 /// A version of the code.
@@ -45,8 +45,8 @@ impl Binaries {
         let mut names = Vec::new();
         for entry in previous.read_dir().with_context(|| format!("cannot read {}", previous.display()))? {
             let name = entry?.file_name().to_string_lossy().into_owned();
-            // A function that was removed has no binary in the checkout, and none in the stack.
-            if binary_path(&name)?.exists() {
+            // The stack has no function that was removed. The target folder can have its binary.
+            if functions().any(|(_, function)| function == name) {
                 names.push(name);
             }
         }
