@@ -195,7 +195,7 @@ impl<'a, S: Store + Removal + Sweeps, Q: Queues + QueueDepth, F: Files> JobSweep
             let since = job.times.waits_since();
             self.waiting_since = Some(self.waiting_since.map_or(since, |earlier| earlier.min(since)));
         }
-        let until = self.pushes_until();
+        let until = if actions.len() > 1 { self.pushes_until() } else { self.executor.deadline };
         for action in actions {
             if (self.executor.clock)() >= until {
                 return;

@@ -68,7 +68,7 @@ const ROWS: [(&str, &str, Class); 66] = [
     ("GET", "/api/job-types", Class::List),
     ("GET", "/api/operations/jobs", Class::List),
     ("GET", "/api/operations/failures", Class::List),
-    ("POST", "/api/operations/retries", Class::Audit),
+    ("POST", "/api/operations/retries", Class::Create),
     ("GET", "/api/operations/queues", Class::List),
     ("GET", "/api/operations/handlers", Class::List),
     ("GET", "/api/operations/pauses", Class::List),
