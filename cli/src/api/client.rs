@@ -11,7 +11,7 @@ use ureq::{Agent, Body};
 use uuid::Uuid;
 
 use super::answer::Answer;
-use super::documents::{ImportOptions, Job, Output, Page};
+use super::documents::{CostEstimate, ImportOptions, Job, Output, Page};
 use super::http::{Transient, agent, no_answer};
 
 /// Delay before the next poll if the API asks for none.
@@ -182,8 +182,8 @@ impl Api {
         self.create_estimated(request).map(|(url, _)| url)
     }
 
-    /// Same as [`Api::create`]. Also returns the estimated cost in dollars, if the answer has one.
-    pub fn create_estimated(&self, request: &Value) -> Result<(String, Option<f64>)> {
+    /// Same as [`Api::create`]. Also returns the estimated cost, if the answer has one.
+    pub fn create_estimated(&self, request: &Value) -> Result<(String, Option<CostEstimate>)> {
         let action = "creating the job";
         let key = Uuid::new_v4().to_string();
         let answer = self.repeat("POST", "/api/jobs", &[("idempotency-key", &key)], Some(request), action);
@@ -198,13 +198,13 @@ impl Api {
     }
 
     /// Returns the URL of a job and its estimated cost from the answer to its creation.
-    fn created(&self, answer: Answer, action: &str) -> Result<(String, Option<f64>)> {
+    fn created(&self, answer: Answer, action: &str) -> Result<(String, Option<CostEstimate>)> {
         let answer = answer.success(action)?;
         let location = answer.header("location").with_context(|| format!("{action}: the answer has no Location"))?;
         let url = self.absolute(location);
         // The job exists, whatever its document is.
         let job: Value = answer.json(action).unwrap_or_default();
-        Ok((url, job["costEstimate"]["total"].as_f64()))
+        Ok((url, serde_json::from_value(job["costEstimate"].clone()).ok()))
     }
 
     /// Reads the job at `url`, as returned by [`Api::create_job`].

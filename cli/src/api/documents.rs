@@ -16,6 +16,16 @@ pub enum Mode {
     Validate,
 }
 
+/// `costEstimate` of a job.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CostEstimate {
+    /// US dollars.
+    pub total: f64,
+    /// Assumed size of an item in bytes; `None` if the sizes are known.
+    pub assumed_item_bytes: Option<u64>,
+}
+
 /// `options` of an import job.
 #[derive(Serialize)]
 pub struct ImportOptions {

@@ -23,7 +23,7 @@ mod upload;
 pub use answer::Answer;
 pub use client::{Api, JobResponse, Tokens};
 pub(crate) use documents::is_final;
-pub use documents::{ImportOptions, Job, Mode, Output, Page};
+pub use documents::{CostEstimate, ImportOptions, Job, Mode, Output, Page};
 pub use file::LocalFile;
 pub use http::Transient;
 pub(crate) use http::{agent, check_secure, is_loopback};

@@ -6,7 +6,7 @@ use anyhow::Result;
 use indicatif::ProgressBar;
 use serde_json::Value;
 
-use crate::api::{Api, LocalFile};
+use crate::api::{Api, CostEstimate, LocalFile};
 use crate::output::interrupt;
 use crate::output::progress::style;
 
@@ -50,7 +50,10 @@ pub(crate) fn create_job(api: &Api, file: &LocalFile, request: &Value) -> Result
 pub(crate) fn create(api: &Api, request: &Value) -> Result<String> {
     let (url, estimate) = api.create_estimated(request)?;
     match estimate {
-        Some(dollars) => eprintln!("  The job will cost about ${dollars:.6}"),
+        Some(CostEstimate { total, assumed_item_bytes: None }) => eprintln!("  The job will cost about ${total:.6}"),
+        Some(CostEstimate { total, assumed_item_bytes: Some(bytes) }) => {
+            eprintln!("  The job will cost about ${total:.6}, if its rows have {bytes} bytes; shorter ones cost more");
+        }
         None if has_items(request) => {
             eprintln!("  The cost of the job is not estimated, because the number of its items is not known");
         }
