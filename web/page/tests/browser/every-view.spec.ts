@@ -15,6 +15,7 @@ import {
   pickSchema,
   signIn,
   stack,
+  preview,
   start,
 } from "./support";
 
@@ -39,6 +40,8 @@ test("every view passes axe and fits a phone", async ({ page }) => {
   await page.getByText("Change how the file is read", { exact: true }).click();
   await page.getByLabel("Header row").selectOption("Another row");
   await expect(page.getByLabel("Number of the header row")).toBeVisible();
+  // While the file is read again, the old rows are dimmed.
+  await expect(preview(page)).toHaveAttribute("aria-busy", "false");
   await accessible(page, "questions");
   await page.getByRole("button", { name: "Remove this file" }).click();
   await pick(page, `${dataset}.csv`, people(40, 10));
