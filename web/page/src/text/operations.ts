@@ -67,7 +67,6 @@ export const operationsText = {
       caption: "Jobs of all tenants",
       none: "No job matches.",
       job: "Job",
-      trace: (id: string) => `Trace ${id}`,
       items: "Items",
       counting: (items: number) => `${number(items)} so far`,
       failed: "Failed",

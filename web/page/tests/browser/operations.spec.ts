@@ -81,7 +81,8 @@ test("the failures of one job are one click from it", async ({ page }) => {
   await open(page, "/operations/jobs", OPERATOR);
   await page.getByRole("link", { name: /^1,200 failed items of job/ }).click();
   await expect(page.getByText(/^Only the job that was accepted at/)).toBeVisible();
-  await expect.poll(() => Object.fromEntries(queries[0] ?? [])).toEqual({
+  const query = () => Object.fromEntries(queries[0] ?? []);
+  await expect.poll(query).toEqual({
     type: "invite",
     tenant: "acme",
     createdAfter: "2026-07-01T09:00:00.12Z",

@@ -64,10 +64,9 @@ function JobTable({ jobs }: { jobs: readonly OperatorJob[] }) {
         cells: [
           <>
             {job.jobType}
-            <small class="quiet line">
+            <small class="quiet line id">
               <code>{job.jobId}</code>
             </small>
-            <small class="quiet line">{t.jobs.trace(job.traceId)}</small>
           </>,
           <a href={linkTo("jobs", { tenant: job.tenant })}>{job.tenant}</a>,
           <State job={job} />,
