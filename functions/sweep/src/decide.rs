@@ -257,3 +257,7 @@ pub(crate) mod tests;
 #[cfg(test)]
 #[path = "pauses_tests.rs"]
 mod pauses_tests;
+
+#[cfg(test)]
+#[path = "stops_tests.rs"]
+mod stops_tests;
