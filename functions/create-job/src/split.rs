@@ -77,17 +77,14 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
         if job.retry.carried_over.split_ended {
             return self.end(&job, job.split.groups, &[], deadline).await;
         }
+        if matches!(job.source, Some(Source::Dataset(_) | Source::Job(_))) {
+            self.check_cost(&job).await?;
+        }
         let turn = || self.turn(TURN_S, deadline);
         match &job.source {
             None => self.single_item(&job, deadline).await,
-            Some(Source::Dataset(source)) => {
-                self.check_cost(&job).await?;
-                self.walk_dataset(&job, source, limits, turn()).await
-            }
-            Some(Source::Job(source)) => {
-                self.check_cost(&job).await?;
-                self.copy_part(&job, source, limits, turn()).await
-            }
+            Some(Source::Dataset(source)) => self.walk_dataset(&job, source, limits, turn()).await,
+            Some(Source::Job(source)) => self.copy_part(&job, source, limits, turn()).await,
             Some(Source::File(file)) => {
                 let (file, start, issues) = self.open(&job, message, file).await?;
                 let job = Job { source: Some(file.clone().into()), ..job.clone() };
