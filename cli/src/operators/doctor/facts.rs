@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use deployment::quotas::Quota;
 use indicatif::HumanDuration;
 use longshore_domain::job::{Stage, Status};
 use longshore_domain::remote::OpenReason;
@@ -28,7 +29,7 @@ pub(crate) struct Facts {
     /// Mappings of the stack's queues to functions that are not those of the stack.
     pub(crate) foreign_readers: Option<Vec<Mapping>>,
     /// The account's quota of concurrent executions.
-    pub(crate) quota: Option<u64>,
+    pub(crate) quota: Option<Quota>,
     /// Tables.
     pub(crate) tables: Vec<Table>,
     /// Rules of the bucket for uploads from pages of other origins; empty without a configuration.
