@@ -37,6 +37,12 @@ fn doctor_finds_what_is_wrong_and_what_is_right_again() -> Story {
     let fix = finding["fix"].as_str().unwrap_or_default();
     ensure!(fix.contains(endpoint) && fix.contains("logs tail /aws/lambda/longshore-sweep"), "{fix}");
     ensure!(!codes(&examine()?).contains(&alarm), "the alarm is over");
+    ensure!(!found.iter().any(|code| code.starts_with("alarm_")), "every alarm exists and has actions: {report}");
+    stack.mute_alarm(alarm)?;
+    let muted = examine()?;
+    stack.unmute_alarm(alarm)?;
+    let finding = muted["findings"].as_array().into_iter().flatten().find(|finding| finding["code"] == "alarm_muted");
+    ensure!(finding.is_some_and(|finding| finding["location"] == alarm), "{muted}");
     let text = shell.run(&["doctor", "--stack", name, "--endpoint", endpoint], "", 1)?;
     ensure!(text.contains("error: Sweep: its schedule is disabled") && text.contains("    fix: "), "{text}");
     let none = ["doctor", "--stack", "no-such-stack", "--endpoint", endpoint];

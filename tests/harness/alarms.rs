@@ -25,6 +25,27 @@ impl Stack {
         self.cloud.json("monitoring", &format!("{CLOUDWATCH}.SetAlarmState"), &request).map(drop)
     }
 
+    /// Disables the actions of an alarm, by its id in the template.
+    ///
+    /// # Errors
+    /// If there is no such alarm.
+    pub fn mute_alarm(&self, id: &str) -> Result<()> {
+        self.call_alarm("DisableAlarmActions", id)
+    }
+
+    /// Enables the actions of an alarm, by its id in the template.
+    ///
+    /// # Errors
+    /// If there is no such alarm.
+    pub fn unmute_alarm(&self, id: &str) -> Result<()> {
+        self.call_alarm("EnableAlarmActions", id)
+    }
+
+    fn call_alarm(&self, operation: &str, id: &str) -> Result<()> {
+        let request = json!({ "AlarmNames": [self.cloud.physical_id(NAME, id)?] });
+        self.cloud.json("monitoring", &format!("{CLOUDWATCH}.{operation}"), &request).map(drop)
+    }
+
     /// Publishes a value of a metric of a table, as DynamoDB does.
     ///
     /// # Errors

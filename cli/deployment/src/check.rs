@@ -158,6 +158,8 @@ pub enum AccountCheck {
     Quota,
     /// Data loss by an update of the deployed stack.
     DataLoss,
+    /// Changes of indexes by an update of the deployed stack.
+    Indexes,
 }
 
 impl Display for AccountCheck {
@@ -165,6 +167,7 @@ impl Display for AccountCheck {
         f.write_str(match self {
             Self::Quota => "the account's quotas",
             Self::DataLoss => "data loss by an update",
+            Self::Indexes => "the indexes of tables",
         })
     }
 }
@@ -217,9 +220,17 @@ impl Display for Verdict {
         }
         write!(f, "{}, {}", counted(self.errors as u64, "error"), counted(self.warnings as u64, "warning"))?;
         if !skipped.is_empty() {
-            write!(f, "; not checked: {}", skipped.join(" and "))?;
+            write!(f, "; not checked: {}", enumerated(&skipped))?;
         }
         Ok(())
+    }
+}
+
+/// Joins names as in a sentence.
+fn enumerated(names: &[String]) -> String {
+    match names {
+        [first @ .., last] if !first.is_empty() => format!("{} and {last}", first.join(", ")),
+        _ => names.concat(),
     }
 }
 
@@ -231,28 +242,37 @@ mod tests {
     fn skipped_checks_are_listed_in_the_verdict() {
         let error = || Finding::error("location", "problem", "fix");
         let warning = || Finding::warning("location", "problem", "fix");
-        let both = |reason: Option<&str>| {
+        let all = |reason: Option<&str>| {
             let reason = reason.map(str::to_owned);
-            [AccountCheck::Quota, AccountCheck::DataLoss]
+            [AccountCheck::Quota, AccountCheck::DataLoss, AccountCheck::Indexes]
                 .map(|check| SkippedCheck { check, reason: reason.clone() })
                 .to_vec()
         };
-        let list = "not checked: the account's quotas and data loss by an update";
+        let list = "not checked: the account's quotas, data loss by an update and the indexes of tables";
         let rows = [
             (vec![], vec![], "Ready to deploy: no errors, no warnings".to_owned()),
             (vec![warning()], vec![], "Ready to deploy: no errors, 1 warning".to_owned()),
-            (vec![], both(None), format!("Ready to deploy, as far as checked: no errors, no warnings; {list}")),
+            (vec![], all(None), format!("Ready to deploy, as far as checked: no errors, no warnings; {list}")),
             (
                 vec![warning()],
-                both(Some("no credentials")),
-                format!("Ready to deploy, as far as checked: no errors, 3 warnings; {list}"),
+                all(Some("no credentials")),
+                format!("Ready to deploy, as far as checked: no errors, 4 warnings; {list}"),
             ),
-            (vec![error(), error()], both(None), format!("not ready to deploy: 2 errors, no warnings; {list}")),
+            (vec![error(), error()], all(None), format!("not ready to deploy: 2 errors, no warnings; {list}")),
         ];
         for (findings, skipped, expected) in rows {
             let verdict = Verdict::new(&findings, &skipped);
             assert_eq!(verdict.to_string(), expected);
             assert_eq!(verdict.is_ready(), expected.starts_with("Ready"), "{expected}");
+        }
+    }
+
+    #[test]
+    fn names_are_joined_as_in_a_sentence() {
+        for (names, expected) in
+            [(vec![], ""), (vec!["a"], "a"), (vec!["a", "b"], "a and b"), (vec!["a", "b", "c"], "a, b and c")]
+        {
+            assert_eq!(enumerated(&names.iter().map(ToString::to_string).collect::<Vec<_>>()), expected);
         }
     }
 }

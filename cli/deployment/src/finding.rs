@@ -83,7 +83,7 @@ impl Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}: {}", self.severity.as_str(), self.location, self.problem)?;
         if let Some(consequence) = &self.consequence {
-            write!(f, "\n    impact: {consequence}")?;
+            write!(f, "\n    consequence: {consequence}")?;
         }
         write!(f, "\n    fix: {}", self.fix)?;
         if let Some(document) = &self.document {
@@ -111,7 +111,7 @@ mod tests {
         let finding = Finding::warning("queue", "it is full", "wait");
         assert_eq!(finding.to_string(), "warning: queue: it is full\n    fix: wait");
         let finding = finding.with_consequence("jobs are refused").with_document(Some("a.md#b".to_owned()));
-        let expected = "warning: queue: it is full\n    impact: jobs are refused\n    fix: wait\n    see: a.md#b";
+        let expected = "warning: queue: it is full\n    consequence: jobs are refused\n    fix: wait\n    see: a.md#b";
         assert_eq!(finding.to_string(), expected);
     }
 }

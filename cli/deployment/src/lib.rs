@@ -15,6 +15,7 @@
 //! | [`binary`] | machine, C library, size, symbols and build settings of a function's binary |
 //! | [`check`] | all checks that need no AWS account; the result: errors, warnings, and skipped checks |
 //! | [`updates`] | parameter changes that lose data |
+//! | [`indexes`] | changes of a table's indexes that DynamoDB refuses |
 //! | [`quotas`] | concurrent executions: the stack's maximum, and the account's quota |
 //! | [`finding`] | a problem, its location, and its fix |
 
@@ -23,6 +24,7 @@ pub mod check;
 pub mod code;
 mod evaluation;
 pub mod finding;
+pub mod indexes;
 pub mod overrides;
 pub mod parameters;
 pub mod quotas;

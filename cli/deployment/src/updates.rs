@@ -19,6 +19,8 @@ enum Change {
     Any,
     /// A change from a non-empty value to another non-empty value.
     Replaced,
+    /// A change of a non-empty value, also to an empty one.
+    ReplacedOrCleared,
     /// A change to a lower number.
     Lowered,
 }
@@ -51,9 +53,11 @@ const LOSSES: [Loss; 8] = [
     },
     Loss {
         name: "ReadOnlyOperatorGroup",
-        change: Change::Replaced,
-        consequence: "the new group is empty: there is no read-only operator until users are added to it",
-        fix: "afterwards, add the read-only operators to the new group (aws cognito-idp admin-add-user-to-group)",
+        change: Change::ReplacedOrCleared,
+        consequence: "the group is deleted with its memberships: there is no read-only operator until users are added \
+                      to another group",
+        fix: "keep the value, or afterwards add the read-only operators to the new group (aws cognito-idp \
+              admin-add-user-to-group)",
     },
     Loss {
         name: "SignInDomain",
@@ -86,6 +90,7 @@ impl Change {
         match self {
             Self::Any => old != new,
             Self::Replaced => old != new && !old.is_empty() && !new.is_empty(),
+            Self::ReplacedOrCleared => old != new && !old.is_empty(),
             Self::Lowered => match (old.parse::<f64>(), new.parse::<f64>()) {
                 (Ok(old), Ok(new)) => new < old,
                 _ => false,

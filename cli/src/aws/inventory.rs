@@ -7,7 +7,7 @@ use aws_config::SdkConfig;
 use aws_sdk_cloudformation::Client;
 use aws_sdk_cloudformation::error::ProvideErrorMetadata;
 use aws_sdk_cloudformation::primitives::DateTime;
-use aws_sdk_cloudformation::types::Stack;
+use aws_sdk_cloudformation::types::{ResourceStatus, Stack, StackResourceSummary};
 use longshore_domain::timestamp::Timestamp;
 
 use super::failed;
@@ -84,16 +84,28 @@ fn read(stack: &Stack) -> Inventory {
     }
 }
 
-async fn resources(config: &SdkConfig, name: &str) -> Result<Vec<Resource>> {
+/// Reads the resources of a stack.
+///
+/// # Errors
+/// If a call fails.
+pub async fn resources(config: &SdkConfig, name: &str) -> Result<Vec<Resource>> {
     let mut resources = Vec::new();
     let list = Client::new(config).list_stack_resources().stack_name(name);
     let mut pages = list.into_paginator().items().send();
     while let Some(found) = pages.next().await.transpose().map_err(failed)? {
-        let Some((id, name)) = pair(found.logical_resource_id(), found.physical_resource_id()) else { continue };
-        let changed_at = found.last_updated_timestamp().and_then(time);
-        resources.push(Resource { id, kind: found.resource_type().unwrap_or_default().to_owned(), name, changed_at });
+        resources.extend(read_resource(&found));
     }
     Ok(resources)
+}
+
+/// Returns a resource. One that the stack has deleted, or left to others, is none of it any more.
+fn read_resource(found: &StackResourceSummary) -> Option<Resource> {
+    if matches!(found.resource_status(), Some(ResourceStatus::DeleteComplete | ResourceStatus::DeleteSkipped)) {
+        return None;
+    }
+    let (id, name) = pair(found.logical_resource_id(), found.physical_resource_id())?;
+    let changed_at = found.last_updated_timestamp().and_then(time);
+    Some(Resource { id, kind: found.resource_type().unwrap_or_default().to_owned(), name, changed_at })
 }
 
 fn time(time: &DateTime) -> Option<Timestamp> {
@@ -119,7 +131,25 @@ fn pair(name: Option<&str>, value: Option<&str>) -> Option<(String, String)> {
 
 #[cfg(test)]
 mod tests {
-    use super::is_absent;
+    use super::*;
+
+    #[test]
+    fn a_deleted_resource_is_none_of_the_stack() {
+        for (status, expected) in [
+            (ResourceStatus::CreateComplete, Some("jobs")),
+            (ResourceStatus::UpdateFailed, Some("jobs")),
+            (ResourceStatus::DeleteFailed, Some("jobs")),
+            (ResourceStatus::DeleteComplete, None),
+            (ResourceStatus::DeleteSkipped, None),
+        ] {
+            let found = StackResourceSummary::builder()
+                .logical_resource_id("JobsTable")
+                .physical_resource_id("jobs")
+                .resource_status(status.clone())
+                .build();
+            assert_eq!(read_resource(&found).map(|resource| resource.name).as_deref(), expected, "{status:?}");
+        }
+    }
 
     #[test]
     fn only_the_error_of_a_missing_stack_means_absent() {

@@ -6,12 +6,14 @@
 //! | [`inventory`] | a stack with its status, parameters, outputs and resources |
 //! | [`target`] | the options that name a stack, and its look-up |
 //! | [`pool`] | users of a user pool |
+//! | [`tables`] | indexes of a stack's tables |
 //! | `failure` | the message of a failed call |
 
 mod failure;
 pub mod inventory;
 pub mod pool;
 pub mod session;
+pub mod tables;
 pub mod target;
 
 pub use failure::failed;

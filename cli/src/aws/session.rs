@@ -6,11 +6,13 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail};
 use aws_config::{BehaviorVersion, Region, SdkConfig};
+use aws_sdk_lambda::types::AccountLimit;
 use aws_sdk_s3::config::{Credentials, SharedCredentialsProvider, SharedHttpClient, retry::RetryConfig};
 use aws_smithy_http_client::Connector;
 use aws_smithy_http_client::proxy::ProxyConfig;
 use aws_smithy_http_client::tls::{Provider, TlsContext, TrustStore, rustls_provider::CryptoMode};
 use aws_smithy_runtime_api::client::http::{HttpConnectorSettings, SharedHttpConnector, http_client_fn};
+use deployment::quotas::Quota;
 use longshore_signed_json::{JsonClient, Service};
 use serde_json::Value;
 use tokio::runtime::Runtime;
@@ -133,14 +135,22 @@ fn connector(proxy: ProxyConfig, certificates: TrustStore) -> Result<SharedHttpC
     Ok(SharedHttpConnector::new(connector))
 }
 
-/// Reads the account's quota of concurrent executions.
+/// Reads the account's quota of concurrent executions, and the part that no function has reserved.
 ///
 /// # Errors
 /// If the call fails.
-pub async fn concurrent_executions(config: &SdkConfig) -> Result<u64> {
+pub async fn concurrent_executions(config: &SdkConfig) -> Result<Quota> {
     let settings = aws_sdk_lambda::Client::new(config).get_account_settings().send().await.map_err(failed)?;
-    let limit = settings.account_limit().context("the account's settings have no limits")?;
-    Ok(limit.concurrent_executions().try_into()?)
+    read_quota(settings.account_limit().context("the account's settings have no limits")?)
+}
+
+/// Returns the quota. An emulator can lack what is not reserved.
+fn read_quota(limit: &AccountLimit) -> Result<Quota> {
+    let total: u64 = limit.concurrent_executions().try_into()?;
+    match limit.unreserved_concurrent_executions() {
+        Some(unreserved) => Ok(Quota { total, unreserved: unreserved.try_into()? }),
+        None => Ok(Quota::without_reservations(total)),
+    }
 }
 
 #[cfg(test)]
@@ -148,6 +158,15 @@ mod tests {
     use longshore_signed_json::CLOUDWATCH;
 
     use super::*;
+
+    #[test]
+    fn what_functions_have_reserved_is_no_part_of_the_quota() -> Result<()> {
+        let limit = AccountLimit::builder().concurrent_executions(1_000);
+        assert_eq!(read_quota(&limit.clone().build())?, Quota::without_reservations(1_000));
+        let quota = read_quota(&limit.unreserved_concurrent_executions(300).build())?;
+        assert_eq!(quota, Quota { total: 1_000, unreserved: 300 });
+        Ok(())
+    }
 
     #[test]
     fn a_call_without_a_response_is_tried_again() -> Result<()> {

@@ -124,7 +124,10 @@ fn findings(drill: Drill) -> Findings {
         let fix = match *code {
             "handler_unavailable" => "longshore types check arn:aws:lambda:r:0:function:h:live",
             "table_throttled" => "wait; if it lasts, compare its limits: aws dynamodb describe-table --table-name jobs",
-            "webhook_failing" => "once the endpoint answers again: longshore webhooks replay w --since 2026-01-01",
+            "webhook_failing" => {
+                "tell the owner, who runs: `longshore webhooks replay w --since 2026-01-01`; to look at it: \
+                 `longshore operations webhooks --tenant 't'`"
+            }
             "schedule_disabled" => "aws --endpoint-url http://a events enable-rule --name sweep",
             "queue_shared" => "aws --endpoint-url http://a lambda delete-event-source-mapping --uuid u",
             "mapping_disabled" => "aws --endpoint-url http://a lambda update-event-source-mapping --uuid u --enabled",

@@ -30,9 +30,14 @@ pub(super) struct Finding {
 }
 
 impl Finding {
-    /// The command of the fix, which can begin with a condition.
+    /// The command of the fix: the first one between backticks, or else what follows a condition.
     pub(super) fn command(&self) -> Result<&str> {
-        let starts = ["longshore ", "aws "].iter().filter_map(|program| self.fix.find(program));
+        const PROGRAMS: [&str; 2] = ["longshore ", "aws "];
+        let is_command = |text: &&str| PROGRAMS.iter().any(|program| text.starts_with(program));
+        if let Some(command) = self.fix.split('`').skip(1).step_by(2).find(is_command) {
+            return Ok(command);
+        }
+        let starts = PROGRAMS.iter().filter_map(|program| self.fix.find(program));
         let start = starts.min().with_context(|| format!("the fix of {} has no command: {}", self.code, self.fix))?;
         Ok(&self.fix[start..])
     }
@@ -190,8 +195,12 @@ fn output_in_time(mut command: Command) -> Result<Output> {
 fn a_fix_has_its_command() {
     let finding =
         |fix: &str| Finding { code: "c".to_owned(), problem: String::new(), fix: fix.to_owned(), runbook: None };
-    let fixes = ["once it answers again: longshore webhooks replay w", "aws --endpoint-url http://longshore x", "wait"];
-    let commands = fixes.map(|fix| finding(fix).command().ok().map(str::to_owned));
-    let expected = [Some("longshore webhooks replay w"), Some("aws --endpoint-url http://longshore x"), None];
-    assert_eq!(commands, expected.map(|command| command.map(str::to_owned)));
+    for (fix, expected) in [
+        ("if it lasts: longshore webhooks replay w", Some("longshore webhooks replay w")),
+        ("tell `a`, who runs: `longshore webhooks replay w`; or: `aws x`", Some("longshore webhooks replay w")),
+        ("aws --endpoint-url http://longshore x", Some("aws --endpoint-url http://longshore x")),
+        ("wait", None),
+    ] {
+        assert_eq!(finding(fix).command().ok(), expected, "{fix}");
+    }
 }

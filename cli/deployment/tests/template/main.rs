@@ -6,6 +6,7 @@ mod aws_metrics;
 mod check;
 mod dashboards;
 mod functions;
+mod indexes;
 mod metrics;
 mod parameters;
 mod permissions;

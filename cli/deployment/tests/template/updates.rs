@@ -31,6 +31,7 @@ fn an_update_that_loses_data_is_an_error() {
         ("OperatorClaim", "cognito:groups", "roles"),
         ("OperatorGroup", "operators", "ops"),
         ("ReadOnlyOperatorGroup", "auditors", "readers"),
+        ("ReadOnlyOperatorGroup", "auditors", ""),
         ("SignInDomain", "one", "two"),
         ("RetentionDays", "14", "7"),
         ("RetentionDays", "100", "20"),
@@ -43,9 +44,12 @@ fn an_update_that_loses_data_is_an_error() {
 
 #[test]
 fn an_update_that_keeps_everything_has_no_findings() {
-    for (name, old, new) in
-        [("RetentionDays", "14", "100"), ("LogRetentionDays", "30", "7"), ("OidcIssuer", "", "https://one.example")]
-    {
+    for (name, old, new) in [
+        ("RetentionDays", "14", "100"),
+        ("LogRetentionDays", "30", "7"),
+        ("OidcIssuer", "", "https://one.example"),
+        ("ReadOnlyOperatorGroup", "", "auditors"),
+    ] {
         assert_eq!(lossy_parameters(name, old, new), [""; 0], "{name} from {old} to {new}");
     }
 }

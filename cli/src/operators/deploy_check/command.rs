@@ -1,24 +1,24 @@
-//! Options and output of `deploy-check`, queries of an AWS account or an emulator, and the checks that need them.
+//! Options and output of `deploy-check`.
 
 use anyhow::{Context, Result, bail};
-use deployment::check::{self, AccountCheck, SkippedCheck, Verdict};
-use deployment::finding::Finding;
+use deployment::check::{self, Verdict};
+use deployment::overrides;
 use deployment::settings::{Settings, Source};
-use deployment::template::{Parameters, Template};
-use deployment::{overrides, parameters, quotas, updates};
+use deployment::template::Template;
 
+use super::account::{Account, AccountReport};
 use super::handlers;
 use super::inputs::Inputs;
-use crate::aws::inventory::{self, Inventory};
-use crate::aws::session::{self, Session};
-
-const ENVIRONMENT: &str = "Environment";
 
 /// Options of `deploy-check`.
 #[derive(clap::Args)]
 #[command(
-    after_help = "Exit code: 1 if there is an error, otherwise 0, even with warnings. A check that cannot query AWS, \
-for example without credentials, counts as a warning. The last line lists the checks that were not made."
+    after_help = "Exit codes: 0 ready to deploy, even with warnings, 1 an error was found or a file cannot be read, \
+2 wrong usage. A check that cannot query AWS, for example without credentials, counts as a warning. The last line \
+lists the checks that were not made.
+
+Permissions, all of them to read: cloudformation DescribeStacks and ListStackResources; dynamodb DescribeTable;
+lambda GetAccountSettings."
 )]
 pub struct Options {
     #[command(flatten)]
@@ -36,7 +36,7 @@ pub struct Options {
     /// URL of an AWS emulator that has the stack, to query instead of AWS
     #[arg(long, value_name = "URL", conflicts_with = "offline")]
     endpoint: Option<String>,
-    /// Skip the checks that need AWS: quotas, and changes of deployed parameters that lose data
+    /// Skip the checks that need AWS: quotas, and changes of the deployed stack that lose data or that DynamoDB refuses
     #[arg(long)]
     offline: bool,
 }
@@ -105,87 +105,9 @@ fn endpoint_from_environment() -> Option<String> {
     std::env::var("AWS_ENDPOINT_URL").ok().filter(|url| !url.is_empty())
 }
 
-/// The state of an account. `None` means not queried; `Err` has the reason why a query failed.
-struct Account {
-    quota: Option<Result<u64, String>>,
-    /// Parameters of the stack; the inner `None` means that the stack does not exist.
-    stack: Option<Result<Option<Parameters>, String>>,
-}
-
-/// The findings of the checks that need an account, and the skipped checks.
-pub struct AccountReport {
-    /// Findings.
-    pub findings: Vec<Finding>,
-    /// Skipped checks.
-    pub skipped: Vec<SkippedCheck>,
-}
-
-impl Account {
-    /// Returns an account that is not queried, for `--offline`.
-    fn offline() -> Self {
-        Self { quota: None, stack: None }
-    }
-
-    /// Queries AWS, or the emulator at `endpoint`. The queries are independent: one can fail, because it is not
-    /// permitted or the emulator does not support it, and the other succeed.
-    fn query(endpoint: Option<&str>, stack: Option<&str>) -> Self {
-        let session = match Session::open(endpoint) {
-            Ok(session) => session,
-            Err(error) => {
-                let reason = reason(error);
-                return Self { quota: Some(Err(reason.clone())), stack: Some(Err(reason)) };
-            }
-        };
-        let quota = session.block_on(session::concurrent_executions(session.config()));
-        let deployed = |stack: Option<Inventory>| stack.filter(Inventory::is_deployed).map(|stack| stack.parameters);
-        let parameters = match stack {
-            Some(name) => session.block_on(inventory::describe(session.config(), name)).map(deployed).map_err(reason),
-            None => Err("the stack has no name".to_owned()),
-        };
-        Self { quota: Some(quota.map_err(reason)), stack: Some(parameters) }
-    }
-
-    /// Returns the parameters of the deployed stack, or `None` if it does not exist or the query failed.
-    fn stack_parameters(&self) -> Option<&Parameters> {
-        self.stack.as_ref()?.as_ref().ok()?.as_ref()
-    }
-
-    /// Returns true if the stack does not exist.
-    fn is_first_deployment(&self) -> bool {
-        matches!(self.stack, Some(Ok(None)))
-    }
-
-    /// Checks these settings. They include the parameters of the deployed stack.
-    fn check(&self, template: &Template, settings: &Settings) -> Result<AccountReport> {
-        let parameters = settings.effective(template);
-        let mut report = AccountReport { findings: Vec::new(), skipped: Vec::new() };
-        let mut skip = |check, reason| report.skipped.push(SkippedCheck { check, reason });
-        match &self.quota {
-            Some(Ok(quota)) if parameters::is_accepted(template, &parameters, ENVIRONMENT) => {
-                let environment = template.parameter(ENVIRONMENT, &parameters).unwrap_or_default();
-                let concurrency = quotas::mapping_concurrency(template, &parameters)?;
-                report.findings.extend(quotas::findings(concurrency, *quota, &environment));
-            }
-            Some(Ok(_)) => skip(AccountCheck::Quota, Some(format!("{ENVIRONMENT} is not allowed"))),
-            Some(Err(reason)) => skip(AccountCheck::Quota, Some(reason.clone())),
-            None => skip(AccountCheck::Quota, None),
-        }
-        match &self.stack {
-            Some(Ok(_)) => report.findings.extend(updates::findings(template, settings)),
-            Some(Err(reason)) => skip(AccountCheck::DataLoss, Some(reason.clone())),
-            None => skip(AccountCheck::DataLoss, None),
-        }
-        Ok(report)
-    }
-}
-
-fn reason(error: anyhow::Error) -> String {
-    format!("{error:#}")
-}
-
 #[cfg(test)]
 mod tests {
-    use clap::Parser;
+    use clap::{Args, Command, Parser};
 
     use super::*;
 
@@ -207,64 +129,12 @@ mod tests {
         Ok(())
     }
 
-    const TEMPLATE: &str = "
-Parameters:
-  Environment: { Type: String, Default: production, AllowedValues: [production, small] }
-  RetentionDays: { Type: Number, Default: 14 }
-Mappings: { Concurrency: { production: { Chunks: 290 }, small: { Chunks: 10 } } }
-Resources:
-  Work:
-    Type: AWS::Serverless::Function
-    Properties:
-      Events:
-        Chunks:
-          Type: SQS
-          Properties:
-            ScalingConfig: { MaximumConcurrency: !FindInMap [Concurrency, !Ref Environment, Chunks] }
-";
-
-    fn pairs<const N: usize>(pairs: [(&str, &str); N]) -> Parameters {
-        pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).into()
-    }
-
-    fn check(account: &Account, parameters: Parameters) -> Result<AccountReport> {
-        let deployed = account.stack_parameters().cloned().unwrap_or_default();
-        account.check(&Template::parse(TEMPLATE)?, &Settings { parameters, deployed, ..Settings::default() })
-    }
-
     #[test]
-    fn a_check_is_skipped_if_its_query_failed_or_was_not_made() -> Result<()> {
-        let reason = || "no credentials".to_owned();
-        let account = Account { quota: Some(Err(reason())), stack: Some(Err(reason())) };
-        let skipped = |reason: Option<&str>| {
-            [AccountCheck::Quota, AccountCheck::DataLoss]
-                .map(|check| SkippedCheck { check, reason: reason.map(str::to_owned) })
-        };
-        assert_eq!(check(&account, Parameters::new())?.skipped, skipped(Some("no credentials")));
-        assert_eq!(check(&Account::offline(), Parameters::new())?.skipped, skipped(None));
-        Ok(())
-    }
-
-    #[test]
-    fn the_quota_is_not_checked_for_an_unknown_environment() -> Result<()> {
-        let account = Account { quota: Some(Ok(10)), stack: Some(Ok(None)) };
-        let report = check(&account, pairs([("Environment", "smal")]))?;
-        let reason = Some("Environment is not allowed".to_owned());
-        assert_eq!(report.skipped, [SkippedCheck { check: AccountCheck::Quota, reason }]);
-        Ok(())
-    }
-
-    #[test]
-    fn quota_and_data_loss_are_checked_with_the_values_that_the_stack_keeps() -> Result<()> {
-        let deployed = pairs([("Environment", "small"), ("RetentionDays", "14")]);
-        let account = Account { quota: Some(Ok(1000)), stack: Some(Ok(Some(deployed))) };
-        let report = check(&account, pairs([("RetentionDays", "7")]))?;
-        let locations: Vec<_> = report.findings.iter().map(|finding| finding.location.as_str()).collect();
-        assert_eq!(locations, ["RetentionDays"]);
-        assert!(report.skipped.is_empty() && !account.is_first_deployment());
-        let first = Account { quota: Some(Ok(10)), stack: Some(Ok(None)) };
-        assert!(first.is_first_deployment());
-        assert_eq!(check(&first, pairs([("RetentionDays", "7")]))?.findings[0].location, "account");
-        Ok(())
+    fn the_help_has_every_exit_code() {
+        let help = Options::augment_args(Command::new("deploy-check")).render_help().to_string();
+        let help = help.split_whitespace().collect::<Vec<_>>().join(" ");
+        for code in ["0 ready", "1 an error", "2 wrong usage"] {
+            assert!(help.contains(code), "{code}: {help}");
+        }
     }
 }

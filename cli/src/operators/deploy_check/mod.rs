@@ -3,12 +3,15 @@
 //!
 //! | file | content |
 //! | --- | --- |
-//! | `command` | options and output; queries of the account, and the checks that need them |
+//! | `command` | options and output |
+//! | `account` | queries of the account, and the checks that need them |
 //! | `handlers` | the lists of handlers, read as the functions read them |
 //! | `inputs` | the files of the deployment |
 
+mod account;
 mod command;
 mod handlers;
 mod inputs;
 
-pub use command::{AccountReport, Options, check_account, run};
+pub use account::AccountReport;
+pub use command::{Options, check_account, run};

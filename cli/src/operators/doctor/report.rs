@@ -4,7 +4,7 @@ use anyhow::Result;
 use deployment::finding::{Finding, Severity, counted};
 use serde_json::{Value, json};
 
-use super::facts::Facts;
+use super::facts::{ApiAnswer, Facts};
 use crate::output::documents;
 use crate::output::exit::Exit;
 use crate::output::printable;
@@ -37,7 +37,10 @@ impl Report {
     }
 
     fn version(&self) -> Option<&str> {
-        self.facts.api.as_ref()?.as_ref().ok().map(String::as_str)
+        match self.facts.api.as_ref()? {
+            ApiAnswer::Version(version) => Some(version),
+            ApiAnswer::Throttled | ApiAnswer::Failed(_) => None,
+        }
     }
 
     fn text(&self) -> String {
@@ -108,7 +111,8 @@ mod tests {
 
     #[test]
     fn a_healthy_stack_is_a_success() {
-        let report = report(Facts { api: Some(Ok(env!("CARGO_PKG_VERSION").to_owned())), ..healthy() });
+        let version = ApiAnswer::Version(env!("CARGO_PKG_VERSION").to_owned());
+        let report = report(Facts { api: Some(version), ..healthy() });
         let expected =
             format!("The stack longshore: UPDATE_COMPLETE, version {}\n\nNothing is wrong.", env!("CARGO_PKG_VERSION"));
         assert_eq!((report.text(), report.exit(true)), (expected, Exit::Success));

@@ -1,10 +1,14 @@
-//! Raised alarms, the logs that explain them, and their receivers.
+//! Raised alarms, the logs that explain them, and their receivers. Alarms that are missing or muted.
 
 use deployment::finding::Finding;
 
 use super::code::Code;
 use super::consumers::{consumer_of, errors_of, function_name};
-use crate::operators::doctor::facts::{Alarm, Facts};
+use super::preparations;
+use crate::operators::doctor::facts::{Alarm, Facts, MissingAlarm};
+
+/// Functions whose errors are those of `ServerErrorsAlarm`, by their ids in the template.
+const API_FUNCTIONS: [&str; 4] = ["Upload", "Inspect", "JobsApi", "Operations"];
 
 /// Milliseconds from the creation of a stack until the alarm of a silent sweeper has data.
 const FIRST_DATA_MS: i64 = 900_000;
@@ -13,6 +17,8 @@ const FIRST_DATA_MS: i64 = 900_000;
 pub(super) fn check(facts: &Facts) -> Vec<Finding> {
     let raised = facts.alarms.iter().filter(|alarm| alarm.state == "ALARM");
     let mut found: Vec<_> = raised.map(|alarm| describe(facts, alarm)).collect();
+    found.extend(facts.missing_alarms.iter().map(|alarm| missing(facts, alarm)));
+    found.extend(facts.alarms.iter().filter(|alarm| alarm.is_muted).map(|alarm| muted(facts, alarm)));
     found.extend(receiver(facts));
     found
 }
@@ -27,11 +33,15 @@ fn describe(facts: &Facts, alarm: &Alarm) -> Finding {
     let problem = format!("the alarm is raised{since}: {}", alarm.reason);
     let fix = match alarm.id.strip_suffix("DeadLettersAlarm") {
         Some("Webhook") => errors_of(facts, "Deliver"),
-        Some(_) => "longshore dead-letters list".to_owned(),
+        Some(_) => facts.stack.dead_letters(),
         None => command(facts, log_of(&alarm.id)),
     };
-    let finding = Finding::error(&alarm.id, problem, fix).with_code(&alarm.id);
-    finding.with_consequence("the section says what it means, and when it is over")
+    let finding = if alarm.id == preparations::ALARM {
+        preparations::old_messages(facts, &alarm.id, problem, fix)
+    } else {
+        Finding::error(&alarm.id, problem, fix).with_consequence("the section says what it means, and when it is over")
+    };
+    finding.with_code(&alarm.id)
 }
 
 /// Returns true for the alarm that is raised without data, while the stack is new.
@@ -45,6 +55,8 @@ fn has_no_data(facts: &Facts, alarm: &Alarm) -> bool {
 enum Log<'a> {
     /// Calls of the API that failed.
     Api,
+    /// Errors of the functions of the API.
+    ApiFunctions,
     /// Errors of a function.
     Errors(&'a str),
     /// Warnings of a function.
@@ -60,22 +72,39 @@ fn log_of(alarm: &str) -> Log<'_> {
         "CircuitBreakerAlarm" => Log::Warnings("CallHandler"),
         "OldestWaitingJobAlarm" => Log::Errors("CreateJob"),
         "LostChunksAlarm" => Log::Errors("ProcessItem"),
-        "ServerErrorsAlarm" => Log::Errors("JobsApi"),
+        "ServerErrorsAlarm" => Log::ApiFunctions,
         "SweepSilentAlarm" | "SweepFailuresAlarm" => Log::Errors("Sweep"),
         _ => alarm.strip_suffix("ErrorsAlarm").map_or(Log::Api, Log::Errors),
     }
 }
 
-/// Returns the command that shows a log.
+/// Returns the commands that show a log.
 fn command(facts: &Facts, log: Log<'_>) -> String {
     let stack = &facts.stack;
     match log {
-        Log::Api => stack.log(&format!("/aws/vendedlogs/{}-api", stack.name), r#"{ $.status = "5*" }"#),
+        Log::Api => stack.calls_with("5*"),
+        Log::ApiFunctions => API_FUNCTIONS.map(|function| errors_of(facts, function)).join("; "),
         Log::Errors(function) => errors_of(facts, function),
         Log::Warnings(function) => {
             stack.log(&format!("/aws/lambda/{}", function_name(facts, function)), r#"{ $.level = "WARN" }"#)
         }
     }
+}
+
+/// Describes an alarm that somebody has deleted. CloudFormation does not notice it.
+fn missing(facts: &Facts, alarm: &MissingAlarm) -> Finding {
+    let create = facts.stack.aws(&format!("cloudwatch put-metric-alarm --alarm-name {}", alarm.name));
+    let fix = format!("create it under its name with the properties that template.yaml has for it: {create}");
+    let finding = Finding::error(&alarm.id, "the alarm does not exist: somebody has deleted it", fix);
+    let consequence = "nobody is notified, and a deployment of the same template does not create it again";
+    finding.with_code(Code::AlarmMissing).with_consequence(consequence)
+}
+
+/// Describes an alarm whose actions are disabled.
+fn muted(facts: &Facts, alarm: &Alarm) -> Finding {
+    let fix = facts.stack.aws(&format!("cloudwatch enable-alarm-actions --alarm-names {}", alarm.name));
+    let finding = Finding::warning(&alarm.id, "the actions of the alarm are disabled", fix);
+    finding.with_code(Code::AlarmMuted).with_consequence("it changes its state, but notifies nobody")
 }
 
 /// Finds alarms that notify nobody.
@@ -91,6 +120,8 @@ fn receiver(facts: &Facts) -> Option<Finding> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use deployment::finding::Severity;
     use deployment::roles::FUNCTION;
     use longshore_domain::timestamp::Timestamp;
@@ -101,9 +132,11 @@ mod tests {
     fn alarm(id: &str, state: &str) -> Alarm {
         Alarm {
             id: id.to_owned(),
+            name: format!("longshore-{id}"),
             state: state.to_owned(),
             reason: "Threshold Crossed".to_owned(),
             since: Some(Timestamp(0)),
+            is_muted: false,
         }
     }
 
@@ -119,7 +152,8 @@ mod tests {
             ("OldestWaitingJobAlarm", "logs tail /aws/lambda/longshore-create-job", errors),
             ("CircuitBreakerAlarm", "logs tail /aws/lambda/longshore-call-handler", r#"'{ $.level = "WARN" }'"#),
             ("ApiErrorsAlarm", "logs tail /aws/vendedlogs/longshore-api", r#"'{ $.status = "5*" }'"#),
-            ("ChunkDeadLettersAlarm", "longshore dead-letters list", ""),
+            ("ServerErrorsAlarm", "logs tail /aws/lambda/longshore-upload", errors),
+            ("ChunkDeadLettersAlarm", "longshore dead-letters list --api-url https://api.example.com", ""),
         ] {
             let found = check(id, "ALARM");
             assert_eq!(codes(&found), [id]);
@@ -136,11 +170,44 @@ mod tests {
         for alarm in alarms.into_iter().filter(|id| !id.ends_with("DeadLettersAlarm")) {
             match log_of(alarm) {
                 Log::Api => assert_eq!(alarm, "ApiErrorsAlarm"),
+                Log::ApiFunctions => assert_eq!(alarm, "ServerErrorsAlarm"),
                 Log::Errors(function) | Log::Warnings(function) => {
                     assert!(functions.contains(&function), "{alarm}: {function}");
                 }
             }
         }
+    }
+
+    #[test]
+    fn the_alarm_of_server_errors_names_the_log_of_every_function_that_it_counts() {
+        let template = template();
+        let counted = template.of_type("AWS::Logs::MetricFilter").filter_map(|(_, filter)| {
+            let is_counted = filter["MetricTransformations"][0]["MetricName"] == "ServerErrors";
+            filter["LogGroupName"]["Ref"].as_str()?.strip_suffix("Logs").filter(|_| is_counted)
+        });
+        assert_eq!(counted.collect::<BTreeSet<_>>(), BTreeSet::from(API_FUNCTIONS));
+        let found = check(&Facts { alarms: vec![alarm("ServerErrorsAlarm", "ALARM")], ..healthy() });
+        assert_eq!(found[0].fix.matches("aws logs tail ").count(), API_FUNCTIONS.len(), "{}", found[0]);
+    }
+
+    #[test]
+    fn an_alarm_that_is_missing_is_an_error_and_one_that_is_muted_a_warning() {
+        let missing = MissingAlarm { id: "SweepErrorsAlarm".to_owned(), name: "longshore-a".to_owned() };
+        let found = check(&Facts { missing_alarms: vec![missing], ..healthy() });
+        assert_eq!((codes(&found).as_slice(), found[0].severity), (["alarm_missing"].as_slice(), Severity::Error));
+        assert!(found[0].fix.ends_with("aws cloudwatch put-metric-alarm --alarm-name longshore-a"), "{}", found[0]);
+        let muted = Alarm { is_muted: true, ..alarm("SweepErrorsAlarm", "OK") };
+        let found = check(&Facts { alarms: vec![muted], ..healthy() });
+        assert_eq!((codes(&found).as_slice(), found[0].severity), (["alarm_muted"].as_slice(), Severity::Warning));
+        assert_eq!(found[0].fix, "aws cloudwatch enable-alarm-actions --alarm-names longshore-SweepErrorsAlarm");
+    }
+
+    #[test]
+    fn the_alarm_of_old_files_to_prepare_is_a_warning_unless_several_tenants_wait() {
+        let found = check(&Facts { alarms: vec![alarm("PrepareQueueAgeAlarm", "ALARM")], ..healthy() });
+        assert_eq!(codes(&found), ["PrepareQueueAgeAlarm"]);
+        assert_eq!(found[0].severity, Severity::Warning, "{}", found[0]);
+        assert!(found[0].consequence.as_deref().is_some_and(|text| text.contains("one tenant")), "{}", found[0]);
     }
 
     #[test]

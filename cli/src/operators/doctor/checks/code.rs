@@ -8,12 +8,16 @@ pub(super) enum Code {
     StackFailed,
     /// A deployment is running.
     StackUpdating,
-    /// The API does not answer.
+    /// The API does not answer, or refuses the call.
     ApiUnreachable,
     /// The API and this command have different versions.
     VersionSkew,
     /// Alarms notify nobody.
     NoAlarmTopic,
+    /// An alarm does not exist.
+    AlarmMissing,
+    /// The actions of an alarm are disabled.
+    AlarmMuted,
     /// A queue has so many chunks that creates are refused.
     QueueFull,
     /// A queue has no dead-letter queue.
@@ -55,12 +59,14 @@ pub(super) enum Code {
 impl Code {
     /// Every code.
     #[cfg(test)]
-    pub(super) const ALL: [Self; 23] = [
+    pub(super) const ALL: [Self; 25] = [
         Self::StackFailed,
         Self::StackUpdating,
         Self::ApiUnreachable,
         Self::VersionSkew,
         Self::NoAlarmTopic,
+        Self::AlarmMissing,
+        Self::AlarmMuted,
         Self::QueueFull,
         Self::QueueChanged,
         Self::MappingDisabled,
@@ -89,6 +95,8 @@ impl Code {
             Self::ApiUnreachable => "api_unreachable",
             Self::VersionSkew => "version_skew",
             Self::NoAlarmTopic => "no_alarm_topic",
+            Self::AlarmMissing => "alarm_missing",
+            Self::AlarmMuted => "alarm_muted",
             Self::QueueFull => "queue_full",
             Self::QueueChanged => "queue_changed",
             Self::MappingDisabled => "mapping_disabled",

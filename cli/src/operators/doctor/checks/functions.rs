@@ -9,6 +9,9 @@ use crate::operators::doctor::facts::{Facts, Function};
 /// Milliseconds between a change of a function and the moment at which CloudFormation has noted it.
 const DEPLOYMENT_MS: i64 = 60_000;
 
+/// The usual quota of an account.
+const USUAL_QUOTA: u64 = 1_000;
+
 /// Runs the checks.
 pub(super) fn check(facts: &Facts) -> Vec<Finding> {
     let mut found = Vec::new();
@@ -75,9 +78,11 @@ fn quota(facts: &Facts) -> Vec<Finding> {
     }
     let enabled = mappings.iter().filter(|mapping| mapping.state == "Enabled");
     let concurrency = enabled.filter_map(|mapping| mapping.concurrency).sum();
+    let quota = quota.with_own(facts.functions.iter().filter_map(|function| function.reserved).sum());
     let findings = quotas::findings(concurrency, quota, facts.stack.parameter("Environment"));
     let increase = "service-quotas request-service-quota-increase --service-code lambda --quota-code L-B99A9384";
-    let increase = facts.stack.aws(&format!("{increase} --desired-value 1000"));
+    let desired = quota.sufficient_for(concurrency).max(USUAL_QUOTA);
+    let increase = facts.stack.aws(&format!("{increase} --desired-value {desired}"));
     let diagnose = |finding: Finding| {
         let consequence = match finding.severity {
             Severity::Error => "while imports use all of them, the API answers 503",
@@ -91,6 +96,7 @@ fn quota(facts: &Facts) -> Vec<Finding> {
 
 #[cfg(test)]
 mod tests {
+    use deployment::quotas::Quota;
     use longshore_domain::timestamp::Timestamp;
 
     use super::super::tests::{codes, healthy};
@@ -139,8 +145,23 @@ mod tests {
     #[test]
     fn the_quota_must_leave_a_reserve() {
         for (quota, severity) in [(10, Some(Severity::Error)), (300, Some(Severity::Warning)), (1_000, None)] {
-            let found = check(&Facts { quota: Some(quota), ..healthy() });
+            let found = check(&Facts { quota: Some(Quota::without_reservations(quota)), ..healthy() });
             assert_eq!(found.first().map(|finding| finding.severity), severity, "{quota}");
         }
+    }
+
+    #[test]
+    fn what_other_functions_have_reserved_is_missing_and_what_own_ones_have_is_not() {
+        let with = |unreserved, own| {
+            let mut facts = Facts { quota: Some(Quota { total: 1_000, unreserved }), ..healthy() };
+            facts.functions[0].reserved = own;
+            check(&facts).into_iter().filter(|finding| finding.code.as_deref() == Some("quota_too_low")).collect()
+        };
+        // The mappings need 280, and a reserve of 50.
+        let found: Vec<Finding> = with(100, None);
+        assert_eq!((found.len(), found[0].severity), (1, Severity::Error));
+        assert!(found[0].fix.contains("--desired-value 1230 "), "{}", found[0]);
+        let found: Vec<Finding> = with(100, Some(230));
+        assert!(found.is_empty(), "{found:?}");
     }
 }

@@ -69,25 +69,35 @@ fn open_breaker(facts: &Facts, breaker: &OpenBreaker) -> Finding {
 /// Finds jobs that wait for their split, and that no pause holds. The limit is that of the alarm
 /// `OldestWaitingJobAlarm`. The time from which a retried job waits is not known, so that it is left out.
 fn not_started(facts: &Facts) -> Option<Finding> {
-    let limit: i64 = facts.stack.parameter("OldestMessageAlarmSeconds").parse().ok()?;
     let is_late = |job: &&UnfinishedJob| {
         job.status == Status::Waiting
             && job.stage == Stage::Queued
-            && !job.is_paused
-            && facts.now.millis_since(job.waits_since) > limit.saturating_mul(1_000)
+            && waits_long(facts, job)
             && job.deadline_at > facts.now
     };
     let jobs: Vec<_> = facts.jobs.jobs.iter().filter(is_late).collect();
     let since = facts.since(jobs.iter().map(|job| job.waits_since).min()?);
     let problem = format!("{} not started, the oldest for {since}: {}", have(jobs.len(), "has", "have"), named(&jobs));
     let fix = errors_of(facts, "CreateJob");
-    let finding = if jobs.windows(2).all(|pair| pair[0].tenant == pair[1].tenant) {
+    let finding = if are_of_one_tenant(&jobs) {
         Finding::warning("jobs", problem, fix)
             .with_consequence("all of one tenant: its other jobs are before them, or the splitter fails on its files")
     } else {
         Finding::error("jobs", problem, fix).with_consequence("the splitter fails or is throttled")
     };
     Some(finding.with_code(Code::JobsNotStarted))
+}
+
+/// Returns true if no pause holds the job, and it waits longer than the oldest message of a queue may wait.
+pub(super) fn waits_long(facts: &Facts, job: &UnfinishedJob) -> bool {
+    let limit: Option<i64> = facts.stack.parameter("OldestMessageAlarmSeconds").parse().ok();
+    let waited_ms = facts.now.millis_since(job.waits_since);
+    !job.is_paused && limit.is_some_and(|limit| waited_ms > limit.saturating_mul(1_000))
+}
+
+/// Returns true unless two of the jobs have different tenants.
+pub(super) fn are_of_one_tenant(jobs: &[&UnfinishedJob]) -> bool {
+    jobs.windows(2).all(|pair| pair[0].tenant == pair[1].tenant)
 }
 
 /// Finds jobs that should have been stopped.
@@ -144,6 +154,7 @@ mod tests {
             job_type: "mail".to_owned(),
             status: Status::Waiting,
             stage: Stage::Queued,
+            is_preparing: false,
             is_paused: false,
             waits_since: Timestamp(waits_since),
             deadline_at: Timestamp(deadline_at),

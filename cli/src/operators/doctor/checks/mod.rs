@@ -4,8 +4,9 @@
 //! | --- | --- |
 //! | `diagnosis` | all checks, in the order of the report |
 //! | `stack` | the stack's status, the API, versions |
-//! | `alarms` | alarms, their logs and their receivers |
+//! | `alarms` | alarms, their logs and their receivers; those that are missing or muted |
 //! | `queues` | dead letters, old messages, full queues, mappings, other readers |
+//! | `preparations` | files that wait for their preparation |
 //! | `functions` | states, reserved concurrency, changes beside a deployment, the account's quota |
 //! | `storage` | tables, and the bucket's rules for pages |
 //! | `jobs` | the sweeper's schedule, open circuit breakers, jobs that do not start or end |
@@ -19,6 +20,7 @@ mod consumers;
 mod diagnosis;
 mod functions;
 mod jobs;
+mod preparations;
 mod queues;
 mod stack;
 mod storage;

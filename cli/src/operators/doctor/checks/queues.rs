@@ -7,6 +7,7 @@ use indicatif::HumanDuration;
 
 use super::code::Code;
 use super::consumers::{consumer_of, errors_of};
+use super::preparations;
 use crate::operators::doctor::facts::{Facts, Mapping, Queue};
 
 /// Age of the oldest message of the queue of low priority that raises its alarm, in seconds.
@@ -43,7 +44,7 @@ fn dead_letters(facts: &Facts, queue: &Queue) -> Option<Finding> {
     }
     let fix = match queue.id.as_str() {
         "WebhookDeadLetters" => errors_of(facts, "Deliver"),
-        _ => "longshore dead-letters list".to_owned(),
+        _ => facts.stack.dead_letters(),
     };
     let problem = format!("it has {}", counted(queue.messages(), "message"));
     let finding = Finding::error(&queue.id, problem, fix).with_code(code);
@@ -59,9 +60,14 @@ fn old_messages(facts: &Facts, queue: &Queue) -> Option<Finding> {
     let age = queue.oldest_seconds.filter(|age| *age > limit && !is_raised(facts, &code))?;
     let function = consumer_of(&queue.id)?;
     let problem = format!("its oldest message waits for {}", HumanDuration(Duration::from_secs(age)));
-    let finding = Finding::error(&queue.id, problem, errors_of(facts, function));
-    let consequence = format!("{function} fails, is throttled, or has not enough concurrency: jobs wait");
-    Some(finding.with_code(code).with_consequence(consequence))
+    let fix = errors_of(facts, function);
+    let finding = if queue.id == preparations::QUEUE {
+        preparations::old_messages(facts, &queue.id, problem, fix)
+    } else {
+        let consequence = format!("{function} fails, is throttled, or has not enough concurrency: jobs wait");
+        Finding::error(&queue.id, problem, fix).with_consequence(consequence)
+    };
+    Some(finding.with_code(code))
 }
 
 /// Finds a queue of chunks that is so full that creates are refused.
@@ -120,6 +126,8 @@ fn foreign_reader(facts: &Facts, reader: &Mapping) -> Option<Finding> {
 
 #[cfg(test)]
 mod tests {
+    use deployment::finding::Severity;
+
     use super::super::tests::{codes, healthy, template};
     use super::*;
     use crate::operators::doctor::facts::Alarm;
@@ -134,12 +142,18 @@ mod tests {
         queue(&mut facts, "ChunkDeadLetters").in_flight = 2;
         let found = check(&facts);
         assert_eq!(codes(&found), ["ChunkDeadLettersAlarm"]);
-        assert_eq!(found[0].fix, "longshore dead-letters list");
+        assert!(
+            found[0].fix.ends_with("longshore dead-letters list --api-url https://api.example.com"),
+            "{}",
+            found[0]
+        );
         facts.alarms = vec![Alarm {
             id: "ChunkDeadLettersAlarm".to_owned(),
+            name: "longshore-ChunkDeadLettersAlarm".to_owned(),
             state: "ALARM".to_owned(),
             reason: String::new(),
             since: None,
+            is_muted: false,
         }];
         assert!(check(&facts).is_empty());
     }
@@ -177,10 +191,15 @@ mod tests {
             ("LowChunkQueue", 3_601, None),
             ("LowChunkQueue", 86_401, Some("LowChunkQueueAgeAlarm")),
             ("WebhookQueue", 3_601, Some("WebhookQueueAgeAlarm")),
+            ("PrepareQueue", 3_601, Some("PrepareQueueAgeAlarm")),
         ] {
             let mut facts = healthy();
             queue(&mut facts, id).oldest_seconds = Some(age);
-            assert_eq!(codes(&check(&facts)), Vec::from_iter(code), "{id} {age}");
+            let found = check(&facts);
+            assert_eq!(codes(&found), Vec::from_iter(code), "{id} {age}");
+            // One tenant can cause an old file to prepare.
+            let severity = if id == "PrepareQueue" { Severity::Warning } else { Severity::Error };
+            assert!(found.iter().all(|finding| finding.severity == severity), "{found:?}");
         }
     }
 

@@ -4,7 +4,7 @@ use deployment::finding::Finding;
 
 use super::code::Code;
 use super::consumers::errors_of;
-use crate::operators::doctor::facts::Facts;
+use crate::operators::doctor::facts::{ApiAnswer, Facts};
 
 /// Version of this command.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -65,8 +65,9 @@ fn waiter(status: &str) -> &'static str {
 fn api(facts: &Facts) -> Option<Finding> {
     let url = facts.stack.api_url.as_deref().unwrap_or_default();
     let version = match facts.api.as_ref()? {
-        Ok(version) => version,
-        Err(reason) => {
+        ApiAnswer::Version(version) => version,
+        ApiAnswer::Throttled => return Some(throttled(facts)),
+        ApiAnswer::Failed(reason) => {
             let problem = format!("it does not answer: {reason}");
             let finding = Finding::error("API", problem, errors_of(facts, "JobsApi")).with_code(Code::ApiUnreachable);
             return Some(finding.with_consequence("users can neither create nor follow jobs"));
@@ -83,6 +84,14 @@ fn api(facts: &Facts) -> Option<Finding> {
         let finding = Finding::warning(format!("API {url}").trim_end(), problem, fix).with_code(Code::VersionSkew);
         finding.with_consequence("the checks of another version can miss problems, or find some that are none")
     })
+}
+
+/// Describes an API that refuses calls because there are too many of them.
+fn throttled(facts: &Facts) -> Finding {
+    let problem = "it answers, but is throttled: each of several tries got 429, too many calls";
+    let fix = format!("run this command again later; if it lasts, find who calls: {}", facts.stack.calls_with("429"));
+    let consequence = "calls of users can be refused, too, and its version is not compared";
+    Finding::warning("API", problem, fix).with_code(Code::ApiUnreachable).with_consequence(consequence)
 }
 
 /// Returns the numbers of a version, for comparison.
@@ -146,16 +155,25 @@ mod tests {
 
     #[test]
     fn the_api_must_answer_with_the_version_of_the_command() {
+        let answer = |version: &str| ApiAnswer::Version(version.to_owned());
         for (api, code) in [
             (None, None),
-            (Some(Ok(VERSION.to_owned())), None),
-            (Some(Ok("0.0.1".to_owned())), Some("version_skew")),
-            (Some(Err("timeout".to_owned())), Some("api_unreachable")),
+            (Some(answer(VERSION)), None),
+            (Some(answer("0.0.1")), Some("version_skew")),
+            (Some(ApiAnswer::Failed("timeout".to_owned())), Some("api_unreachable")),
         ] {
             let facts = Facts { api, ..healthy() };
             assert_eq!(codes(&check(&facts)), Vec::from_iter(code), "{:?}", facts.api);
         }
-        let fix = |version: &str| api(&Facts { api: Some(Ok(version.to_owned())), ..healthy() }).unwrap().fix;
+        let fix = |version: &str| api(&Facts { api: Some(answer(version)), ..healthy() }).unwrap().fix;
         assert!(fix("0.0.1").starts_with("deploy") && fix("999.0.0").starts_with("update"));
+    }
+
+    #[test]
+    fn an_api_that_is_throttled_is_a_warning() {
+        let found = check(&Facts { api: Some(ApiAnswer::Throttled), ..healthy() });
+        assert_eq!((found.len(), found[0].severity), (1, Severity::Warning));
+        assert!(found[0].problem.contains("throttled"), "{}", found[0]);
+        assert!(found[0].fix.ends_with(r#"'{ $.status = "429" }'"#), "{}", found[0]);
     }
 }

@@ -1,6 +1,7 @@
 //! A stack in which nothing is wrong, and checks over all findings.
 
 use deployment::finding::Finding;
+use deployment::quotas::Quota;
 use deployment::template::Template;
 
 use super::consumers::CONSUMERS;
@@ -18,11 +19,12 @@ const PARAMETERS: [(&str, &str); 6] = [
     ("ScheduleState", "ENABLED"),
 ];
 
-const FUNCTIONS: [(&str, &str); 4] = [
+const FUNCTIONS: [(&str, &str); 5] = [
     ("Sweep", "longshore-sweep"),
     ("ProcessItem", "longshore-process-item"),
     ("CreateJob", "longshore-create-job"),
     ("CallHandler", "longshore-call-handler"),
+    ("Upload", "longshore-upload"),
 ];
 
 /// Returns the facts of a stack in which nothing is wrong.
@@ -40,7 +42,7 @@ pub(in crate::operators::doctor) fn healthy() -> Facts {
         functions: FUNCTIONS.map(function).into(),
         mappings: Some(CONSUMERS.map(mapping).into()),
         foreign_readers: Some(Vec::new()),
-        quota: Some(1_000),
+        quota: Some(Quota::without_reservations(1_000)),
         tables: vec![Table {
             name: "longshore-JobsTable".to_owned(),
             status: "ACTIVE".to_owned(),

@@ -26,13 +26,19 @@ fn failing(facts: &Facts, webhook: &FailingWebhook, more: usize) -> Finding {
     let problem = format!("it has accepted no event for {}{more}", facts.since(webhook.since));
     // An event is older than its first attempt.
     let from = webhook.since.plus_seconds(-REPLAY_S).to_rfc3339();
-    let fix = format!("once the endpoint answers again: longshore webhooks replay {} --since {from}", webhook.id);
-    let finding = Finding::warning(format!("webhook {}", webhook.id), problem, fix).with_code(Code::WebhookFailing);
+    let FailingWebhook { id, tenant, .. } = webhook;
+    let fix = format!(
+        "tell the owner, who sends the events again once the endpoint answers: `longshore webhooks replay {id} --since \
+         {from}`; to look at it: `longshore operations webhooks --tenant '{tenant}'`"
+    );
+    let location = format!("webhook {id} of tenant {tenant}");
+    let finding = Finding::warning(location, problem, fix).with_code(Code::WebhookFailing);
     finding.with_consequence("its events are sent again for three days; after five days it is disabled")
 }
 
 #[cfg(test)]
 mod tests {
+    use longshore_domain::tenant::TenantId;
     use longshore_domain::timestamp::Timestamp;
 
     use super::super::tests::{codes, healthy};
@@ -40,16 +46,21 @@ mod tests {
 
     #[test]
     fn webhooks_that_accept_no_events_are_found_with_the_oldest_first() {
-        let webhook = |id: &str, since| FailingWebhook { id: id.to_owned(), since: Timestamp(since) };
+        let webhook = |id: &str, since| FailingWebhook {
+            id: id.to_owned(),
+            tenant: TenantId::from_static("auth0|ann"),
+            since: Timestamp(since),
+        };
         let with = |failing_webhooks| check(&Facts { now: Timestamp(3_900_000), failing_webhooks, ..healthy() });
         let found = with(vec![webhook("w1", 3_800_000), webhook("w2", 3_600_000)]);
         assert_eq!(codes(&found), ["webhook_failing", "webhook_failing"]);
         let first = &found[0];
         assert_eq!(
             (first.location.as_str(), first.problem.as_str()),
-            ("webhook w2", "it has accepted no event for 5 minutes")
+            ("webhook w2 of tenant auth0|ann", "it has accepted no event for 5 minutes")
         );
-        assert!(first.fix.ends_with("longshore webhooks replay w2 --since 1970-01-01T00:00:00Z"), "{first}");
+        assert!(first.fix.contains("`longshore webhooks replay w2 --since 1970-01-01T00:00:00Z`"), "{first}");
+        assert!(first.fix.ends_with("`longshore operations webhooks --tenant 'auth0|ann'`"), "{first}");
         let found = with(["a", "b", "c", "d", "e"].map(|id| webhook(id, 3_600_000)).to_vec());
         assert_eq!(found.len(), NAMED);
         assert!(found[0].problem.ends_with("; 2 more fail"), "{}", found[0]);

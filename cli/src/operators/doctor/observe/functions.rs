@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use anyhow::Result;
 use aws_sdk_lambda::Client;
 use aws_sdk_lambda::types::EventSourceMappingConfiguration;
+use deployment::quotas::Quota;
 use longshore_domain::timestamp::Timestamp;
 
 use super::observer::Observer;
@@ -66,7 +67,7 @@ impl Observer<'_> {
     }
 
     /// Reads the account's quota of concurrent executions.
-    pub(super) fn quota(&mut self) -> Option<u64> {
+    pub(super) fn quota(&mut self) -> Option<Quota> {
         let session = self.session;
         self.wait("the account's quota", session::concurrent_executions(session.config()))
     }

@@ -118,6 +118,7 @@ fn is_waited_for(job: &Job) -> bool {
 fn read(job: Job, pauses: &[Pause], now: Timestamp) -> UnfinishedJob {
     UnfinishedJob {
         id: job.job_id.to_string(),
+        is_preparing: job.is_preparing(),
         is_paused: pause_of(pauses, &job, now).is_some(),
         tenant: job.tenant,
         waits_since: job.times.waits_since(),

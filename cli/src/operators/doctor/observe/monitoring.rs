@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::observer::Observer;
 use crate::aws::session::Session;
-use crate::operators::doctor::facts::{Alarm, Schedule, Table};
+use crate::operators::doctor::facts::{Alarm, MissingAlarm, Schedule, Table};
 
 /// Maximum number of alarms of one call.
 /// <https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_DescribeAlarms.html>
@@ -24,20 +24,21 @@ const THROTTLE_SECONDS: i64 = 180;
 const THROTTLES: [&str; 2] = ["ReadThrottleEvents", "WriteThrottleEvents"];
 
 impl Observer<'_> {
-    /// Reads the alarms of the stack.
-    pub(super) fn alarms(&mut self) -> Vec<Alarm> {
+    /// Reads the alarms of the stack, and lists those that do not exist.
+    pub(super) fn alarms(&mut self) -> (Vec<Alarm>, Vec<MissingAlarm>) {
         let (session, inventory) = (self.session, self.inventory);
         let ids: BTreeMap<&str, &str> = inventory
             .of_kind("AWS::CloudWatch::Alarm")
             .map(|resource| (resource.name.as_str(), resource.id.as_str()))
             .collect();
         let names: Vec<&str> = ids.keys().copied().collect();
-        let mut alarms = Vec::new();
+        let (mut alarms, mut missing) = (Vec::new(), Vec::new());
         for names in names.chunks(ALARMS) {
             let Some(found) = self.wait("alarms", describe_alarms(session, names)) else { break };
             alarms.extend(found.iter().filter_map(|alarm| read_alarm(alarm, &ids)));
+            missing.extend(names.iter().filter_map(|name| missing_alarm(name, &found, &ids)));
         }
-        alarms
+        (alarms, missing)
     }
 
     /// Reads the age of the oldest message of each of these queues, in seconds.
@@ -102,7 +103,22 @@ fn read_alarm(alarm: &Value, ids: &BTreeMap<&str, &str>) -> Option<Alarm> {
     let text = |name: &str| alarm[name].as_str().unwrap_or_default().to_owned();
     let id = ids.get(alarm["AlarmName"].as_str()?)?;
     let since = alarm["StateUpdatedTimestamp"].as_f64().map(|seconds| Timestamp((seconds * 1_000.0) as i64));
-    Some(Alarm { id: (*id).to_owned(), state: text("StateValue"), reason: text("StateReason"), since })
+    Some(Alarm {
+        id: (*id).to_owned(),
+        name: text("AlarmName"),
+        state: text("StateValue"),
+        reason: text("StateReason"),
+        since,
+        // An emulator can lack the member.
+        is_muted: alarm["ActionsEnabled"] == false,
+    })
+}
+
+/// Returns the alarm of this name if it is not one of those that were found.
+fn missing_alarm(name: &str, found: &[Value], ids: &BTreeMap<&str, &str>) -> Option<MissingAlarm> {
+    let is_found = found.iter().any(|alarm| alarm["AlarmName"] == name);
+    let id = ids.get(name).filter(|_| !is_found)?;
+    Some(MissingAlarm { id: (*id).to_owned(), name: name.to_owned() })
 }
 
 #[cfg(test)]
@@ -118,5 +134,26 @@ mod tests {
         assert_eq!((read.id.as_str(), read.state.as_str()), ("SweepErrorsAlarm", "ALARM"));
         assert_eq!(read.since, Some(Timestamp(1_700_000_000_500)));
         assert!(read_alarm(&json!({ "AlarmName": "of another stack" }), &ids).is_none());
+    }
+
+    #[test]
+    fn an_alarm_is_muted_only_if_its_actions_are_disabled() {
+        let ids = BTreeMap::from([("a", "SweepErrorsAlarm")]);
+        for (alarm, expected) in [
+            (json!({ "AlarmName": "a", "ActionsEnabled": false }), true),
+            (json!({ "AlarmName": "a", "ActionsEnabled": true }), false),
+            (json!({ "AlarmName": "a" }), false),
+        ] {
+            assert_eq!(read_alarm(&alarm, &ids).unwrap().is_muted, expected, "{alarm}");
+        }
+    }
+
+    #[test]
+    fn an_alarm_that_is_asked_for_and_not_returned_is_missing() {
+        let ids = BTreeMap::from([("a", "SweepErrorsAlarm"), ("b", "SweepSilentAlarm")]);
+        let found = [json!({ "AlarmName": "a" })];
+        assert_eq!(missing_alarm("a", &found, &ids), None);
+        let missing = MissingAlarm { id: "SweepSilentAlarm".to_owned(), name: "b".to_owned() };
+        assert_eq!(missing_alarm("b", &found, &ids), Some(missing));
     }
 }

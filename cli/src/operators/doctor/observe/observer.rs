@@ -4,11 +4,14 @@ use anyhow::{Context, Result};
 use longshore_domain::timestamp::Timestamp;
 use serde_json::Value;
 
-use crate::api::Api;
+use crate::api::{Answer, Api};
 use crate::aws::inventory::Inventory;
 use crate::aws::session::Session;
 use crate::aws::target::Target;
-use crate::operators::doctor::facts::{Facts, Skipped, Stack};
+use crate::operators::doctor::facts::{ApiAnswer, Facts, Skipped, Stack};
+
+/// Status of an answer to one of too many calls.
+const TOO_MANY_CALLS: u16 = 429;
 
 /// The queries of one stack.
 pub(super) struct Observer<'a> {
@@ -31,9 +34,10 @@ pub(in crate::operators::doctor) fn observe(target: &Target) -> Facts {
         parameters: inventory.parameters.clone(),
         api_url: inventory.outputs.get("ApiUrl").cloned(),
     };
-    let queues = observer.queues();
+    let (queues, (alarms, missing_alarms)) = (observer.queues(), observer.alarms());
     Facts {
-        alarms: observer.alarms(),
+        alarms,
+        missing_alarms,
         foreign_readers: observer.foreign_readers(&queues),
         queues,
         functions: observer.functions(),
@@ -45,7 +49,7 @@ pub(in crate::operators::doctor) fn observe(target: &Target) -> Facts {
         open_breakers: observer.open_breakers(stack.parameter("ImageJobs") == "true"),
         jobs: observer.jobs(),
         failing_webhooks: observer.failing_webhooks(),
-        api: target.api_url().map(|url| version(&url).map_err(|error| format!("{error:#}"))),
+        api: target.api_url().map(|url| api(&url)),
         now: observer.now,
         skipped: observer.skipped,
         stack,
@@ -78,10 +82,70 @@ impl Observer<'_> {
     }
 }
 
-/// Reads the version of the API, which needs no token.
-fn version(api_url: &str) -> Result<String> {
+/// Asks the API for its version, which needs no token. Faults that may pass are tried again.
+fn api(url: &str) -> ApiAnswer {
     let action = "reading the version of the API";
-    let answer = Api::new(api_url, None).send("GET", "/api/openapi.json", &[], None)?;
+    let answer = Api::new(url, None).repeat("GET", "/api/openapi.json", &[], None, action);
+    match answer {
+        Ok(answer) if answer.status() == TOO_MANY_CALLS => ApiAnswer::Throttled,
+        answer => answer.and_then(|answer| version(answer, action)).map_or_else(failure, ApiAnswer::Version),
+    }
+}
+
+fn version(answer: Answer, action: &str) -> Result<String> {
     let document: Value = answer.success(action)?.json(action)?;
     document["info"]["version"].as_str().map(str::to_owned).with_context(|| format!("{action}: it has none"))
+}
+
+fn failure(error: anyhow::Error) -> ApiAnswer {
+    ApiAnswer::Failed(format!("{error:#}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read, Write};
+    use std::net::TcpListener;
+
+    use super::*;
+
+    /// Asks an API that gives these answers, one after the other, and then none.
+    fn ask(answers: &[(u16, &str)]) -> ApiAnswer {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let answers: Vec<_> = answers.iter().map(|(status, body)| (*status, (*body).to_owned())).collect();
+        let server = std::thread::spawn(move || {
+            for (status, body) in answers {
+                let (mut connection, _) = listener.accept().unwrap();
+                let (mut request, mut part) = (Vec::new(), [0; 1024]);
+                while !request.ends_with(b"\r\n\r\n") {
+                    let length = connection.read(&mut part).unwrap();
+                    request.extend_from_slice(&part[..length]);
+                }
+                // Without a delay, so that the test does not wait.
+                let head = format!("HTTP/1.1 {status} \r\nretry-after: 0\r\nconnection: close\r\n");
+                write!(connection, "{head}content-length: {}\r\n\r\n{body}", body.len()).unwrap();
+            }
+        });
+        let answer = api(&url);
+        server.join().unwrap();
+        answer
+    }
+
+    const DOCUMENT: (u16, &str) = (200, r#"{"info":{"version":"1.2.3"}}"#);
+
+    #[test]
+    fn an_answer_that_can_pass_is_asked_for_again() {
+        let version = ApiAnswer::Version("1.2.3".to_owned());
+        for first in [429, 500, 503] {
+            assert_eq!(ask(&[(first, ""), DOCUMENT]), version, "{first}");
+        }
+    }
+
+    #[test]
+    fn an_api_is_throttled_only_if_every_try_is_refused_so() {
+        assert_eq!(ask(&[(429, ""); 5]), ApiAnswer::Throttled);
+        for answers in [vec![(503, ""); 5], vec![(404, "{}")], vec![(200, "{}")]] {
+            assert!(matches!(ask(&answers), ApiAnswer::Failed(_)), "{answers:?}");
+        }
+    }
 }

@@ -55,5 +55,5 @@ async fn failing(store: &DynamoStore, tenants: impl Iterator<Item = &TenantId>) 
 /// Returns an endpoint that accepts no events. The owner of one that is disabled knows it.
 fn read(endpoint: &Endpoint) -> Option<FailingWebhook> {
     let since = endpoint.health.failing_since.filter(|_| endpoint.state == EndpointState::Active)?;
-    Some(FailingWebhook { id: endpoint.endpoint_id.to_string(), since })
+    Some(FailingWebhook { id: endpoint.endpoint_id.to_string(), tenant: endpoint.tenant.clone(), since })
 }

@@ -1,14 +1,18 @@
 //! The observed facts about a stack, which the checks read. A fact that could not be observed is absent, and its query
 //! is in the list of those that were skipped.
 
-use std::collections::BTreeMap;
+mod stack;
+
 use std::time::Duration;
 
+use deployment::quotas::Quota;
 use indicatif::HumanDuration;
 use longshore_domain::job::{Stage, Status};
 use longshore_domain::remote::OpenReason;
 use longshore_domain::tenant::TenantId;
 use longshore_domain::timestamp::Timestamp;
+
+pub(crate) use stack::Stack;
 
 /// Everything that was observed.
 #[derive(Clone, Debug, Default)]
@@ -19,6 +23,8 @@ pub(crate) struct Facts {
     pub(crate) stack: Stack,
     /// Alarms.
     pub(crate) alarms: Vec<Alarm>,
+    /// Alarms of the stack that do not exist.
+    pub(crate) missing_alarms: Vec<MissingAlarm>,
     /// Queues, and dead-letter queues.
     pub(crate) queues: Vec<Queue>,
     /// Functions.
@@ -28,7 +34,7 @@ pub(crate) struct Facts {
     /// Mappings of the stack's queues to functions that are not those of the stack.
     pub(crate) foreign_readers: Option<Vec<Mapping>>,
     /// The account's quota of concurrent executions.
-    pub(crate) quota: Option<u64>,
+    pub(crate) quota: Option<Quota>,
     /// Tables.
     pub(crate) tables: Vec<Table>,
     /// Rules of the bucket for uploads from pages of other origins; empty without a configuration.
@@ -41,8 +47,8 @@ pub(crate) struct Facts {
     pub(crate) jobs: UnfinishedJobs,
     /// Webhooks that accept no events.
     pub(crate) failing_webhooks: Vec<FailingWebhook>,
-    /// Version of the API, or the reason why it did not answer.
-    pub(crate) api: Option<Result<String, String>>,
+    /// The API's answer.
+    pub(crate) api: Option<ApiAnswer>,
     /// Queries that failed.
     pub(crate) skipped: Vec<Skipped>,
 }
@@ -54,75 +60,41 @@ impl Facts {
     }
 }
 
-/// A stack as CloudFormation describes it.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Stack {
-    /// Name.
-    pub(crate) name: String,
-    /// URL of an emulator; `None` for the account of the shell.
-    pub(crate) endpoint: Option<String>,
-    /// Status.
-    pub(crate) status: String,
-    /// Reason of the status.
-    pub(crate) reason: Option<String>,
-    /// Time at which the stack was created.
-    pub(crate) created_at: Option<Timestamp>,
-    /// Parameters by name.
-    pub(crate) parameters: BTreeMap<String, String>,
-    /// Root URL of the API, as the page's origin.
-    pub(crate) api_url: Option<String>,
-}
-
-impl Stack {
-    /// Returns a command of the AWS CLI.
-    pub(crate) fn aws(&self, arguments: &str) -> String {
-        match &self.endpoint {
-            Some(url) => format!("aws --endpoint-url {url} {arguments}"),
-            None => format!("aws {arguments}"),
-        }
-    }
-
-    /// Returns the command that shows the latest records of a log that match a pattern.
-    pub(crate) fn log(&self, group: &str, pattern: &str) -> String {
-        self.aws(&format!("logs tail {group} --since 1h --filter-pattern '{pattern}'"))
-    }
-
-    /// Returns the command that shows the errors of a function: its own records, which are JSON, and the lines of text
-    /// that are left by a crash or a time-out.
-    pub(crate) fn errors_of(&self, function: &str) -> String {
-        let pattern = r#"?"Task timed out" ?"Runtime exited" ?panicked ?ERROR"#;
-        self.log(&format!("/aws/lambda/{function}"), pattern)
-    }
-
-    /// Returns a parameter; empty if the stack does not have it.
-    pub(crate) fn parameter(&self, name: &str) -> &str {
-        self.parameters.get(name).map_or("", String::as_str)
-    }
-
-    /// Returns true for the stack of an emulator, which has neither metrics nor backups.
-    pub(crate) fn is_local(&self) -> bool {
-        self.parameter("Environment") == "local"
-    }
-
-    /// Returns true if the stack can call handlers of job types: the condition `CallsHandlers` of the template.
-    pub(crate) fn calls_handlers(&self) -> bool {
-        let is_set = |name: &&str| !self.parameter(name).is_empty();
-        ["HandlerFunctions", "HandlerHosts", "LocalHandlerCa"].iter().any(is_set)
-            || self.parameter("ImageJobs") == "true"
-    }
-}
-
 /// An alarm.
 #[derive(Clone, Debug)]
 pub(crate) struct Alarm {
     /// Id in the template.
     pub(crate) id: String,
+    /// Name.
+    pub(crate) name: String,
     /// State: OK, ALARM or `INSUFFICIENT_DATA`.
     pub(crate) state: String,
     /// Reason of the state.
     pub(crate) reason: String,
     /// Time of the last change of the state.
     pub(crate) since: Option<Timestamp>,
+    /// True if its actions are disabled.
+    pub(crate) is_muted: bool,
+}
+
+/// An alarm of the stack that does not exist.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct MissingAlarm {
+    /// Id in the template.
+    pub(crate) id: String,
+    /// Name that it had.
+    pub(crate) name: String,
+}
+
+/// The API's answer to a call without a token.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum ApiAnswer {
+    /// Its version.
+    Version(String),
+    /// 429, at every try.
+    Throttled,
+    /// No answer, or one without a version, for this reason.
+    Failed(String),
 }
 
 /// A queue.
@@ -270,6 +242,8 @@ pub(crate) struct UnfinishedJob {
     pub(crate) status: Status,
     /// Stage.
     pub(crate) stage: Stage,
+    /// True if its file is being prepared, or waits for it.
+    pub(crate) is_preparing: bool,
     /// True if an operator has paused its type or its tenant.
     pub(crate) is_paused: bool,
     /// Time from which it waits for its start.
@@ -283,6 +257,8 @@ pub(crate) struct UnfinishedJob {
 pub(crate) struct FailingWebhook {
     /// Id.
     pub(crate) id: String,
+    /// Tenant that owns it.
+    pub(crate) tenant: TenantId,
     /// Time of the first failed attempt since the last accepted event.
     pub(crate) since: Timestamp,
 }
