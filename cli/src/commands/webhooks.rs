@@ -81,7 +81,7 @@ pub fn run(options: &Options) -> Result<()> {
         Action::Apply { file, id } => apply(&api, PATH, id.as_deref(), file, "storing the webhook"),
         Action::Test { webhook } => {
             let action = "sending the test event";
-            api.send("POST", &format!("{}/test", path(PATH, webhook)), &[], None)?.success(action)?;
+            api.change("POST", &format!("{}/test", path(PATH, webhook)), None, action)?.success(action)?;
             println!(
                 "{webhook}: a test event is being sent; `longshore webhooks deliveries {webhook}` shows the answer"
             );
@@ -98,7 +98,8 @@ pub fn run(options: &Options) -> Result<()> {
                 Some(delivery) => (format!("{}/replay", path(&format!("{base}/deliveries"), delivery)), None),
                 None => (format!("{base}/replay"), Some(json!({ "since": since }))),
             };
-            api.send("POST", &target, &[], request.as_ref())?.success("replaying the deliveries")?;
+            let action = "replaying the deliveries";
+            api.change("POST", &target, request.as_ref(), action)?.success(action)?;
             println!(
                 "{webhook}: deliveries are being sent again; `longshore webhooks deliveries {webhook}` shows them"
             );

@@ -67,7 +67,8 @@ pub fn login(options: &LoginOptions) -> Result<()> {
     check_secure(&api_url)?;
     let profile = match &options.token {
         Some(token) => {
-            let tokens = StoredTokens { token: read_token(token)?, renew_at: None, refresh_token: None };
+            let tokens =
+                StoredTokens { token: read_token(token)?, renew_at: None, expires_at: None, refresh_token: None };
             Profile { api_url, sign_in: None, tokens: Some(tokens) }
         }
         None => {
@@ -115,7 +116,7 @@ pub fn logout(options: &LogoutOptions) -> Result<()> {
 }
 
 fn revoke(agent: &Agent, sign_in: &SignIn, refresh: &str) -> Result<()> {
-    let Some(endpoint) = sign_in.endpoints(agent)?.revocation_endpoint else { return Ok(()) };
+    let Some(endpoint) = sign_in.endpoints(agent, None)?.revocation_endpoint else { return Ok(()) };
     let form = [("token", refresh), ("token_type_hint", "refresh_token"), ("client_id", &sign_in.client_id)];
     let response = agent.post(&endpoint).send_form(form).with_context(|| format!("{endpoint} does not respond"))?;
     ensure!(response.status().is_success(), "{endpoint} returned {}", response.status());
@@ -137,7 +138,7 @@ fn read_token(token: &str) -> Result<String> {
 
 /// Signs in by the browser.
 fn by_browser(agent: &Agent, sign_in: &SignIn, opens: bool) -> Result<StoredTokens> {
-    let endpoints = sign_in.endpoints(agent)?;
+    let endpoints = sign_in.endpoints(agent, None)?;
     let loopback = Loopback::start(sign_in.hosted_page.is_some())?;
     let (state, verifier) = (secret(), secret());
     let url = authorization_url(&endpoints, sign_in, loopback.redirect_url(), &state, &verifier)?;

@@ -131,7 +131,7 @@ impl Options {
             Action::Get { job } => documents::print(&api.get(&path(job, ""), "reading the job")?)?,
             Action::Watch { job, watch } => return watch.report(&watch.until_end(&api, &path(job, ""))?),
             Action::Cancel { job } => {
-                api.post(&path(job, "/cancel"), None, "canceling the job")?;
+                api.cancel(&path(job, ""))?;
                 println!("{job}: is being canceled; `longshore jobs watch {job}` waits for its end");
             }
             Action::Retry(retry) => return retry.execute(&api),
