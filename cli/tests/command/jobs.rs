@@ -13,14 +13,14 @@ use tempfile::TempDir;
 
 use super::server::{Call, Server};
 
-fn longshore(folder: &TempDir, server: &Server, arguments: &[&str]) -> Command {
+pub(crate) fn longshore(folder: &TempDir, server: &Server, arguments: &[&str]) -> Command {
     let mut longshore = Command::new(env!("CARGO_BIN_EXE_longshore"));
     longshore.args(arguments).args(["--api-url", &server.url]).current_dir(folder.path());
     longshore.env_remove("LONGSHORE_TOKEN").env("XDG_CONFIG_HOME", folder.path());
     longshore
 }
 
-fn run(server: &Server, arguments: &[&str]) -> (Option<i32>, String, String) {
+pub(crate) fn run(server: &Server, arguments: &[&str]) -> (Option<i32>, String, String) {
     let folder = tempfile::tempdir().unwrap();
     let Output { status, stdout, stderr } = longshore(&folder, server, arguments).output().unwrap();
     (status.code(), String::from_utf8(stdout).unwrap(), String::from_utf8(stderr).unwrap())

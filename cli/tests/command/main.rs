@@ -8,5 +8,7 @@ mod dead_letters;
 mod jobs;
 mod load;
 mod server;
+mod sign_in;
+mod throttling;
 mod tls;
 mod usage;
