@@ -5,6 +5,7 @@
 mod account;
 mod cleanup;
 mod dead_letters;
+mod interrupts;
 mod jobs;
 mod load;
 mod server;
