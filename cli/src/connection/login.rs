@@ -1,6 +1,7 @@
 //! `login` and `logout`: the authorization code flow with PKCE (RFC 7636) in the user's browser, or a token from
 //! elsewhere.
 
+use std::env;
 use std::io::{IsTerminal, Read, stdin};
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -15,7 +16,7 @@ use uuid::Uuid;
 
 use super::discovery::{Endpoints, SignIn};
 use super::loopback::{Loopback, Redirect};
-use super::options::{API_URL, default_profile, variable};
+use super::options::{API_URL, default_profile, preferred, variable};
 use super::profiles::{self, Profile, Profiles, StoredTokens};
 use super::session::{TokenResponse, now};
 use crate::api::{Api, agent, check_secure};
@@ -86,8 +87,8 @@ pub fn login(options: &LoginOptions) -> Result<()> {
     let line = format!("{what} {} (profile {}).", profile.api_url, options.profile);
     Profiles::set(&path, &options.profile, profile)?;
     println!("{line}");
-    if let Some(url) = variable(API_URL) {
-        eprintln!("note: LONGSHORE_API_URL is {url}, which takes precedence over a profile that is not named");
+    if let Some(preferred) = preferred(&variable, &env::current_dir().unwrap_or_default()) {
+        eprintln!("note: {preferred}, which takes precedence over a profile that is not named");
     }
     Ok(())
 }
