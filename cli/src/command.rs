@@ -44,7 +44,8 @@ enum Command {
     Webhooks(webhooks::Options),
     /// List, show, replay and discard dead letters of a deployment, or of the local stack
     DeadLetters(dead_letters::Options),
-    /// See jobs, failures, queues, handlers and the log of operators over all tenants; retry a group of failures
+    /// See jobs, failures, queues, handlers, webhooks and the operators' log of all tenants; retry a group of failures;
+    /// pause a job type or a tenant
     Operations(Box<operations::Options>),
     /// Check whether a deployment to AWS would fail, not work or lose data; changes nothing
     DeployCheck(deploy_check::Options),
@@ -119,12 +120,49 @@ fn interruptible(command: impl FnOnce() -> Result<Exit>) -> Result<ExitCode> {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
+    use clap::{Command, CommandFactory};
 
     use super::Cli;
+
+    /// Commands whose help does not list the codes.
+    const WITHOUT_CODES: [&str; 3] = ["operations", "deploy-check", "smoke"];
+
+    /// Passes each visible command that has no subcommands to `check`, with its words.
+    fn each_leaf(command: &Command, words: &str, check: &mut dyn FnMut(&str, &Command)) {
+        let mut visible = command.get_subcommands().filter(|command| !command.is_hide_set()).peekable();
+        if visible.peek().is_none() {
+            check(words, command);
+        }
+        for command in visible {
+            each_leaf(command, format!("{words} {}", command.get_name()).trim_start(), check);
+        }
+    }
 
     #[test]
     fn the_command_line_is_well_formed() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn every_help_has_the_exit_codes_and_explains_every_argument() {
+        each_leaf(&Cli::command(), "", &mut |words, command| {
+            let after = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            let is_excepted = WITHOUT_CODES.iter().any(|name| words.starts_with(name));
+            assert!(is_excepted || after.contains("Exit codes: 0 "), "{words}: {after}");
+            for argument in command.get_arguments().filter(|argument| !argument.is_hide_set()) {
+                assert!(argument.get_help().is_some(), "{words}: {} has no text", argument.get_id());
+            }
+        });
+    }
+
+    #[test]
+    fn only_the_deployment_and_its_user_are_below_the_heading_of_the_deployment() {
+        each_leaf(&Cli::command(), "", &mut |words, command| {
+            let below = command.get_arguments().filter(|argument| argument.get_help_heading() == Some("Deployment"));
+            for argument in below {
+                let name = argument.get_id().as_str();
+                assert!(["api_url", "token", "profile", "user"].contains(&name), "{words}: {name}");
+            }
+        });
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
@@ -39,21 +39,24 @@ struct User {
 }
 
 impl LocalStack {
+    /// Returns the file of the local stack of the folder or of a parent folder, whether the stack runs or not.
+    pub fn file(folder: &Path) -> Option<PathBuf> {
+        folder.ancestors().map(|folder| folder.join(FILE)).find(|file| file.is_file())
+    }
+
     /// Finds the local stack of the folder or of a parent folder. Returns `None` if there is none.
     ///
     /// # Errors
     /// If the stack is not running, or its file cannot be read.
     pub fn find(folder: &Path) -> Result<Option<Self>> {
-        let Some(file) = folder.ancestors().map(|folder| folder.join(FILE)).find(|file| file.is_file()) else {
-            return Ok(None);
-        };
+        let Some(file) = Self::file(folder) else { return Ok(None) };
         let text = fs::read_to_string(&file).with_context(|| format!("cannot read {}", file.display()))?;
         let stack: Self = serde_json::from_str(&text)
             .with_context(|| format!("{} is damaged: delete it and run `cargo xtask up`", file.display()))?;
         // The folder can be of somebody else: what is sent to a local stack stays on this machine.
         let is_here = |url: &String| url.is_empty() || Url::parse(url).is_ok_and(|url| is_loopback(&url));
         if ![&stack.api_url, &stack.emulator_url].into_iter().all(is_here) {
-            bail!("{} names a stack that is not on this machine: delete it, or pass --api-url", file.display());
+            bail!("{} names a stack that is not on this machine: delete it", file.display());
         }
         if stack.api_url.is_empty() || !responds(&stack.api_url) {
             bail!("the local stack of {} is not running: start it with `cargo xtask up`", file.display());

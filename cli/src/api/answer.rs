@@ -18,7 +18,8 @@ const SHOWN: usize = 10;
 /// Maximum number of characters of an answer that is no JSON in an error.
 const SHOWN_CHARS: usize = 500;
 
-/// Longest delay that the API can ask for.
+/// Longest delay for which a call is tried again, in seconds. One that asks for more, such as one above the quota of a
+/// day, is refused for good.
 const MAX_RETRY_AFTER: u64 = 300;
 
 /// An answer of the API.
@@ -37,15 +38,18 @@ impl Answer {
         self.response.headers().get(name)?.to_str().ok()
     }
 
-    /// Returns the delay that the API asks for.
+    /// Returns the delay that the API asks for, up to the longest one for which a command waits.
     pub fn retry_after(&self) -> Option<Duration> {
-        let seconds: u64 = self.header("retry-after")?.trim().parse().ok()?;
-        Some(Duration::from_secs(seconds.min(MAX_RETRY_AFTER)))
+        Some(Duration::from_secs(self.asked_seconds()?.min(MAX_RETRY_AFTER)))
     }
 
-    /// Returns true if the same call can succeed later.
+    fn asked_seconds(&self) -> Option<u64> {
+        self.header("retry-after")?.trim().parse().ok()
+    }
+
+    /// Returns true if the same call can succeed later, and not only after the longest delay.
     pub fn is_transient(&self) -> bool {
-        is_transient_status(self.status())
+        is_transient_status(self.status()) && self.asked_seconds().is_none_or(|seconds| seconds <= MAX_RETRY_AFTER)
     }
 
     /// Returns the answer if it is a success or a redirect.
@@ -132,6 +136,7 @@ impl Refusal {
         ApiError {
             kind: self.kind().map_or_else(|| format!("{source}-{}", self.status), str::to_owned),
             codes: codes.collect(),
+            status: self.status,
             is_transient: self.is_transient,
             retry_after: self.retry_after,
         }
@@ -162,7 +167,7 @@ impl Refusal {
 }
 
 /// Returns true if a call whose answer has this status can succeed later.
-pub(super) fn is_transient_status(status: u16) -> bool {
+pub(crate) fn is_transient_status(status: u16) -> bool {
     status == 429 || status >= 500
 }
 
@@ -171,11 +176,19 @@ fn shortened(text: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use serde_json::json;
 
     use super::*;
     use crate::api::refused::is_refused_with;
+
+    /// Returns an answer without a body.
+    pub(crate) fn answer(status: u16, retry_after: Option<&str>) -> Answer {
+        let response = retry_after
+            .into_iter()
+            .fold(Response::builder().status(status), |response, seconds| response.header("retry-after", seconds));
+        Answer { response: response.body(Body::builder().data("")).unwrap() }
+    }
 
     fn describe(status: u16, problem: Value, text: &str) -> String {
         refusal(status, problem, text).describe()
@@ -183,6 +196,22 @@ mod tests {
 
     fn refusal(status: u16, problem: Value, text: &str) -> Refusal {
         Refusal { status, problem, text: text.to_owned(), is_transient: false, retry_after: None }
+    }
+
+    #[test]
+    fn a_delay_above_the_longest_one_makes_a_refusal_final() {
+        for (status, asked, expected) in [
+            (429, Some("300"), true),
+            (429, Some("301"), false),
+            (503, Some("39600"), false),
+            (429, Some("soon"), true),
+            (503, None, true),
+            (404, Some("1"), false),
+        ] {
+            assert_eq!(answer(status, asked).is_transient(), expected, "{status} {asked:?}");
+        }
+        assert_eq!(answer(200, Some("39600")).retry_after(), Some(Duration::from_secs(MAX_RETRY_AFTER)));
+        assert!(!answer(429, Some("39600")).refusal().is_transient);
     }
 
     #[test]

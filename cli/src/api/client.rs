@@ -1,61 +1,30 @@
 //! The client, and the calls for jobs, results and records.
 
 use std::thread::sleep;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use ureq::http::Request;
-use ureq::{Agent, Body};
+use ureq::{Agent, AsSendBody, Body};
 use uuid::Uuid;
 
+use super::again::{Again, Fault, Waits};
 use super::answer::Answer;
 use super::documents::{CostEstimate, ImportOptions, Job, Output, Page};
-use super::http::{Transient, agent, no_answer};
+use super::http::{agent, no_answer, time_left};
+use super::tokens::{Fixed, Tokens};
 
 /// Delay before the next poll if the API asks for none.
 const DEFAULT_POLL: Duration = Duration::from_secs(1);
-
-/// Number of times that a call is tried which is harmless twice.
-const TRIES: u32 = 5;
-
-/// Delay before the second try; doubled for each further one.
-const BACK_OFF: Duration = Duration::from_millis(500);
-
-/// The tokens of a user.
-pub trait Tokens: Send + Sync {
-    /// Returns a token that is valid for the next call; `None` if the API is open.
-    ///
-    /// # Errors
-    /// If the user has to sign in again, or the issuer does not answer.
-    fn token(&self, agent: &Agent) -> Result<Option<String>>;
-
-    /// Returns a new token in place of one that the API has refused; `None` if there is none.
-    ///
-    /// # Errors
-    /// Like [`Tokens::token`].
-    fn renewed(&self, agent: &Agent, refused: &str) -> Result<Option<String>>;
-}
-
-/// A token that cannot be renewed.
-struct Fixed(Option<String>);
-
-impl Tokens for Fixed {
-    fn token(&self, _: &Agent) -> Result<Option<String>> {
-        Ok(self.0.clone())
-    }
-
-    fn renewed(&self, _: &Agent, _: &str) -> Result<Option<String>> {
-        Ok(None)
-    }
-}
 
 /// A client of one deployment.
 pub struct Api {
     base: String,
     pub(super) agent: Agent,
     tokens: Box<dyn Tokens>,
+    waits: Waits,
 }
 
 /// A job's document, and the delay before the next poll that the API asks for.
@@ -64,6 +33,17 @@ pub struct JobResponse {
     pub job: Job,
     /// Delay before the next poll.
     pub retry_after: Duration,
+}
+
+/// A call to a path or URL of the API.
+#[derive(Copy, Clone)]
+struct Call<'a> {
+    method: &'a str,
+    path: &'a str,
+    headers: &'a [(&'a str, &'a str)],
+    body: Option<&'a Value>,
+    /// Time at which the call ends without an answer, if that is before the usual limits.
+    until: Option<Instant>,
 }
 
 impl Api {
@@ -75,56 +55,71 @@ impl Api {
     /// Creates a client of a user who has signed in.
     pub fn signed_in(base: &str, tokens: Box<dyn Tokens>) -> Self {
         let base = base.trim_end_matches('/').to_owned();
-        Self { agent: agent(&base), base, tokens }
+        Self { agent: agent(&base), base, tokens, waits: Waits::default() }
     }
 
-    /// Sends a request to a path or URL of the API. Returns the answer, whatever its status is. A token that is refused
-    /// is renewed once.
+    /// Sends a request to a path or URL of the API once. Returns the answer, whatever its status is. A token that is
+    /// refused is renewed once.
     ///
     /// # Errors
-    /// If there is no answer ([`Transient`]), or the user has to sign in again.
+    /// If there is no answer ([`Transient`](super::Transient)), or the user has to sign in again.
     pub fn send(&self, method: &str, path: &str, headers: &[(&str, &str)], body: Option<&Value>) -> Result<Answer> {
-        let token = self.tokens.token(&self.agent)?;
-        let answer = self.send_with(token.as_deref(), method, path, headers, body)?;
+        self.call(&Call { method, path, headers, body, until: None })
+    }
+
+    /// Reads a path or URL of the API once. An answer that has not come at `until` is lost.
+    ///
+    /// # Errors
+    /// Like [`Api::send`].
+    pub(crate) fn read_until(&self, path: &str, until: Option<Instant>) -> Result<Answer> {
+        self.call(&Call { method: "GET", path, headers: &[], body: None, until })
+    }
+
+    fn call(&self, call: &Call<'_>) -> Result<Answer> {
+        let token = self.tokens.token(&self.agent, call.until)?;
+        let answer = self.call_with(token.as_deref(), call)?;
         if answer.status() != 401 {
             return Ok(answer);
         }
-        match token.map(|refused| self.tokens.renewed(&self.agent, &refused)).transpose()?.flatten() {
-            Some(renewed) => self.send_with(Some(&renewed), method, path, headers, body),
+        let renew = |refused: String| self.tokens.renewed(&self.agent, &refused, call.until);
+        match token.map(renew).transpose()?.flatten() {
+            Some(renewed) => self.call_with(Some(&renewed), call),
             None => Ok(answer),
         }
     }
 
-    fn send_with(
-        &self,
-        token: Option<&str>,
-        method: &str,
-        path: &str,
-        headers: &[(&str, &str)],
-        body: Option<&Value>,
-    ) -> Result<Answer> {
-        let url = self.absolute(path);
+    fn call_with(&self, token: Option<&str>, call: &Call<'_>) -> Result<Answer> {
+        let url = self.absolute(call.path);
         // No other server gets the token.
         let is_own = url.strip_prefix(&self.base).is_some_and(|path| path.starts_with('/'));
-        let mut request = Request::builder().method(method).uri(url);
+        let mut request = Request::builder().method(call.method).uri(url);
         if let Some(token) = token.filter(|_| is_own) {
             request = request.header("authorization", format!("Bearer {token}"));
         }
-        for (name, value) in headers {
+        for (name, value) in call.headers {
             request = request.header(*name, *value);
         }
-        let response = match body {
+        match call.body {
             Some(body) => {
-                self.agent.run(request.header("content-type", "application/json").body(serde_json::to_vec(body)?)?)
+                let request = request.header("content-type", "application/json");
+                self.run(request.body(serde_json::to_vec(body)?)?, call.until)
             }
             // Without a body, the length of a POST would not be known.
-            None if method == "POST" => self.agent.run(request.body(Vec::new())?),
-            None => self.agent.run(request.body(())?),
+            None if call.method == "POST" => self.run(request.body(Vec::new())?, call.until),
+            None => self.run(request.body(())?, call.until),
+        }
+    }
+
+    fn run<B: AsSendBody>(&self, request: Request<B>, until: Option<Instant>) -> Result<Answer> {
+        let response = match time_left(until) {
+            None => self.agent.run(request),
+            left => self.agent.run(self.agent.configure_request(request).timeout_global(left).build()),
         };
         Ok(Answer { response: response.map_err(|error| no_answer(&self.base, &error))? })
     }
 
-    /// Sends a request that is harmless twice, again after faults that may pass.
+    /// Sends a request that is harmless twice, again after faults that may pass: a read, a call with an idempotency key,
+    /// or one whose effect the state of its object makes once, such as a cancel.
     ///
     /// # Errors
     /// If it fails for good, or too often.
@@ -136,18 +131,32 @@ impl Api {
         body: Option<&Value>,
         action: &str,
     ) -> Result<Answer> {
-        let mut retry = 0;
+        self.try_again(Again::AfterFaults, &Call { method, path, headers, body, until: None }, action)
+    }
+
+    /// Sends any other request that changes something. It is sent again only if it is throttled with 429, because then
+    /// nothing was done. After 503 or a lost answer, it may have been done.
+    ///
+    /// # Errors
+    /// If it fails for good, or is throttled too often.
+    pub fn change(&self, method: &str, path: &str, body: Option<&Value>, action: &str) -> Result<Answer> {
+        self.try_again(Again::AfterThrottling, &Call { method, path, headers: &[], body, until: None }, action)
+    }
+
+    fn try_again(&self, again: Again, call: &Call<'_>, action: &str) -> Result<Answer> {
+        let mut tries = 0;
         loop {
-            let last = retry + 1 == TRIES;
-            let delay = match self.send(method, path, headers, body) {
-                Ok(answer) if answer.is_transient() && !last => answer.retry_after(),
-                Ok(answer) => return Ok(answer),
-                Err(error) if error.is::<Transient>() && !last => None,
-                Err(error) => return Err(error).context(action.to_owned()),
-            };
-            sleep(delay.unwrap_or(BACK_OFF * 2_u32.pow(retry)));
-            retry += 1;
+            let result = self.call(call);
+            tries += 1;
+            let Some(delay) = again.delay(tries, &result) else { return result.context(action.to_owned()) };
+            self.announce_wait(&Fault::of_result(&result), delay);
+            sleep(delay);
         }
+    }
+
+    /// Tells the user that a call waits for its next try, if that takes long.
+    pub(crate) fn announce_wait(&self, fault: &Fault, delay: Duration) {
+        self.waits.announce(fault, delay);
     }
 
     /// Reads JSON.
@@ -162,12 +171,12 @@ impl Api {
         self.repeat("GET", path, &[], None, action)?.success(action)?.json(action)
     }
 
-    /// Sends JSON, or nothing, once, and reads JSON.
+    /// Sends JSON, or nothing, like [`Api::change`], and reads JSON.
     ///
     /// # Errors
     /// If the API refuses the call. `action` describes the call in errors.
     pub fn post(&self, path: &str, body: Option<&Value>, action: &str) -> Result<Value> {
-        self.send("POST", path, &[], body)?.success(action)?.json(action)
+        self.change("POST", path, body, action)?.success(action)?.json(action)
     }
 
     /// Creates an import job. Returns the URL to poll.
@@ -215,9 +224,10 @@ impl Api {
         Ok(JobResponse { job: answer.json(action)?, retry_after })
     }
 
-    /// Cancels the job at `url`.
+    /// Cancels the job at `url`. A job that is being canceled stays so.
     pub fn cancel(&self, url: &str) -> Result<()> {
-        self.send("POST", &format!("{url}/cancel"), &[], None)?.success("canceling the job").map(drop)
+        let action = "canceling the job";
+        self.repeat("POST", &format!("{url}/cancel"), &[], None, action)?.success(action).map(drop)
     }
 
     /// Reads any URL of the API, unless its ETag is still `etag`. Returns the status and the ETag.

@@ -1,7 +1,7 @@
 //! The HTTP client: TLS with the system's certificates, limits of time, and faults that may pass.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
 use rustls::crypto::ring;
@@ -34,6 +34,11 @@ pub(crate) fn no_answer(url: &str, error: &ureq::Error) -> anyhow::Error {
         }
         _ => Transient(message).into(),
     }
+}
+
+/// Returns the time until then, as the limit of a call; `None` without a limit.
+pub(crate) fn time_left(until: Option<Instant>) -> Option<Duration> {
+    until.map(|until| until.saturating_duration_since(Instant::now()))
 }
 
 /// Returns an HTTP client for a deployment. A proxy of the environment is used, but not on the way to this machine.

@@ -12,6 +12,8 @@ pub(crate) struct ApiError {
     pub(crate) kind: String,
     /// Codes of the members of the request that are refused.
     pub(crate) codes: Vec<String>,
+    /// Status.
+    pub(crate) status: u16,
     /// True if the same call can succeed later.
     pub(crate) is_transient: bool,
     /// Delay before the next try that the API asks for.
@@ -33,6 +35,12 @@ pub(crate) fn is_transient(error: &anyhow::Error) -> bool {
     refusal(error).map_or_else(|| error.is::<Transient>(), |refused| refused.is_transient)
 }
 
+/// Returns true if the call that failed with this error may have had its effect: there was no whole answer, or one that
+/// says nothing about it.
+pub(crate) fn is_effect_unknown(error: &anyhow::Error) -> bool {
+    refusal(error).map_or_else(|| error.is::<Transient>(), |refused| refused.status >= 500)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -50,5 +58,20 @@ mod tests {
         {
             assert_eq!(is_transient(&error), expected, "{error}");
         }
+    }
+
+    #[test]
+    fn the_effect_of_a_call_without_a_whole_answer_is_unknown() {
+        let refused = |status| -> anyhow::Error {
+            CommandError::new(Exit::Failed, "refused").with_api_error(ApiError { status, ..ApiError::default() }).into()
+        };
+        let lost: anyhow::Error = Transient("lost".to_owned()).into();
+        for (error, expected) in
+            [(refused(500), true), (refused(503), true), (refused(429), false), (refused(404), false)]
+        {
+            assert_eq!(is_effect_unknown(&error), expected, "{error:?}");
+        }
+        assert!(is_effect_unknown(&lost) && is_effect_unknown(&lost.context("replaying")));
+        assert!(!is_effect_unknown(&anyhow::anyhow!("no disk")));
     }
 }

@@ -8,7 +8,9 @@ use clap_complete::{Shell, generate};
 #[command(after_help = "Examples:
   longshore completion bash > ~/.local/share/bash-completion/completions/longshore
   longshore completion zsh > ~/.zfunc/_longshore       # with fpath+=~/.zfunc before compinit
-  longshore completion fish > ~/.config/fish/completions/longshore.fish")]
+  longshore completion fish > ~/.config/fish/completions/longshore.fish
+
+Exit codes: 0 success, 2 wrong usage.")]
 pub struct Options {
     /// Shell
     shell: Shell,

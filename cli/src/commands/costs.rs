@@ -4,7 +4,7 @@
 use anyhow::Result;
 use serde_json::Value;
 
-use crate::connection::ConnectionOptions;
+use crate::connection::{ConnectionOptions, OPERATOR};
 use crate::output::documents::{print, text};
 use crate::output::exit::CODES;
 use crate::output::pages::query;
@@ -16,8 +16,6 @@ const PATH: &str = "/api/costs";
 #[derive(clap::Args)]
 #[command(after_help = CODES)]
 pub struct Options {
-    #[command(flatten)]
-    connection: ConnectionOptions,
     /// Month in UTC, such as 2026-11; the present one by default
     #[arg(long, value_name = "YYYY-MM")]
     month: Option<String>,
@@ -27,6 +25,8 @@ pub struct Options {
     /// Print the API's JSON
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    connection: ConnectionOptions,
 }
 
 /// Runs the command.
@@ -34,7 +34,8 @@ pub struct Options {
 /// # Errors
 /// If the API refuses the call.
 pub fn run(options: &Options) -> Result<()> {
-    let api = options.connection.api(None)?;
+    // Only operators see the costs of a tenant that they name.
+    let api = options.connection.api(options.tenant.as_ref().map(|_| OPERATOR))?;
     let costs = api.get(&path(options.month.as_deref(), options.tenant.as_deref()), "reading the costs")?;
     if options.json {
         return print(&costs);

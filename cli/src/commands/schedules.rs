@@ -15,40 +15,57 @@ use crate::output::pages::{List, all};
 #[derive(clap::Args)]
 #[command(after_help = CODES)]
 pub struct Options {
-    #[command(flatten)]
-    connection: ConnectionOptions,
     #[command(subcommand)]
     action: Action,
+    #[command(flatten)]
+    connection: ConnectionOptions,
 }
 
 #[derive(Subcommand)]
 enum Action {
     /// List the schedules, with their next times
+    #[command(after_help = CODES)]
     List {
         /// Print the API's JSON
         #[arg(long)]
         json: bool,
     },
     /// Print a schedule as JSON
-    Get { schedule: String },
+    #[command(after_help = CODES)]
+    Get {
+        /// Id of the schedule, as `list` prints it
+        schedule: String,
+    },
     /// Create a schedule, or with --id replace one, from a file with the API's request as JSON; `-` reads standard input
+    #[command(after_help = CODES)]
     Apply {
+        /// File with the API's request as JSON; `-` reads standard input
         file: PathBuf,
         /// Schedule to replace
         #[arg(long, value_name = "SCHEDULE")]
         id: Option<String>,
     },
     /// Start the schedule's job now
-    Trigger { schedule: String },
+    #[command(after_help = CODES)]
+    Trigger {
+        /// Id of the schedule, as `list` prints it
+        schedule: String,
+    },
     /// List what became of each time: a job, or the reason why there is none
+    #[command(after_help = CODES)]
     Occurrences {
+        /// Id of the schedule, as `list` prints it
         schedule: String,
         /// Print the API's JSON
         #[arg(long)]
         json: bool,
     },
     /// Delete a schedule; its jobs stay
-    Delete { schedule: String },
+    #[command(after_help = CODES)]
+    Delete {
+        /// Id of the schedule, as `list` prints it
+        schedule: String,
+    },
 }
 
 const PATH: &str = "/api/schedules";

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use anyhow::Result;
-use clap::Subcommand;
+use clap::{ArgGroup, Subcommand};
 use serde_json::{Value, json};
 
 use crate::connection::ConnectionOptions;
@@ -15,50 +15,69 @@ use crate::output::pages::{List, all};
 #[derive(clap::Args)]
 #[command(after_help = CODES)]
 pub struct Options {
-    #[command(flatten)]
-    connection: ConnectionOptions,
     #[command(subcommand)]
     action: Action,
+    #[command(flatten)]
+    connection: ConnectionOptions,
 }
 
 #[derive(Subcommand)]
 enum Action {
     /// List the webhooks, with their state
+    #[command(after_help = CODES)]
     List {
         /// Print the API's JSON
         #[arg(long)]
         json: bool,
     },
     /// Print a webhook as JSON
-    Get { webhook: String },
+    #[command(after_help = CODES)]
+    Get {
+        /// Id of the webhook, as `list` prints it
+        webhook: String,
+    },
     /// Create a webhook, or with --id replace one, from a file with the API's request as JSON; `-` reads standard input.
     /// Prints the secret of a new one, which is shown only once
+    #[command(after_help = CODES)]
     Apply {
+        /// File with the API's request as JSON; `-` reads standard input
         file: PathBuf,
         /// Webhook to replace
         #[arg(long, value_name = "WEBHOOK")]
         id: Option<String>,
     },
     /// Send a test event
-    Test { webhook: String },
+    #[command(after_help = CODES)]
+    Test {
+        /// Id of the webhook, as `list` prints it
+        webhook: String,
+    },
     /// List the deliveries of the last days, newest first
+    #[command(after_help = CODES)]
     Deliveries {
+        /// Id of the webhook, as `list` prints it
         webhook: String,
         /// Print the API's JSON
         #[arg(long)]
         json: bool,
     },
     /// Send deliveries again: one, or all that failed since a time
+    #[command(after_help = CODES, group = ArgGroup::new("replayed").required(true).args(["delivery", "since"]))]
     Replay {
+        /// Id of the webhook, as `list` prints it
         webhook: String,
-        #[arg(required_unless_present = "since")]
+        /// Id of the delivery, as `deliveries` prints it
         delivery: Option<String>,
         /// All failed deliveries of events since this time, such as 2026-02-13T18:30:00Z
-        #[arg(long, value_name = "TIME", conflicts_with = "delivery")]
+        #[arg(long, value_name = "TIME")]
         since: Option<String>,
     },
     /// Delete a webhook with its deliveries
-    Delete { webhook: String },
+    #[command(after_help = CODES)]
+    Delete {
+        /// Id of the webhook, as `list` prints it
+        webhook: String,
+    },
 }
 
 const PATH: &str = "/api/webhooks";
@@ -81,7 +100,7 @@ pub fn run(options: &Options) -> Result<()> {
         Action::Apply { file, id } => apply(&api, PATH, id.as_deref(), file, "storing the webhook"),
         Action::Test { webhook } => {
             let action = "sending the test event";
-            api.send("POST", &format!("{}/test", path(PATH, webhook)), &[], None)?.success(action)?;
+            api.change("POST", &format!("{}/test", path(PATH, webhook)), None, action)?.success(action)?;
             println!(
                 "{webhook}: a test event is being sent; `longshore webhooks deliveries {webhook}` shows the answer"
             );
@@ -98,7 +117,8 @@ pub fn run(options: &Options) -> Result<()> {
                 Some(delivery) => (format!("{}/replay", path(&format!("{base}/deliveries"), delivery)), None),
                 None => (format!("{base}/replay"), Some(json!({ "since": since }))),
             };
-            api.send("POST", &target, &[], request.as_ref())?.success("replaying the deliveries")?;
+            let action = "replaying the deliveries";
+            api.change("POST", &target, request.as_ref(), action)?.success(action)?;
             println!(
                 "{webhook}: deliveries are being sent again; `longshore webhooks deliveries {webhook}` shows them"
             );

@@ -1,6 +1,7 @@
 //! `login` and `logout`: the authorization code flow with PKCE (RFC 7636) in the user's browser, or a token from
 //! elsewhere.
 
+use std::env;
 use std::io::{IsTerminal, Read, stdin};
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -15,7 +16,7 @@ use uuid::Uuid;
 
 use super::discovery::{Endpoints, SignIn};
 use super::loopback::{Loopback, Redirect};
-use super::options::{API_URL, default_profile, variable};
+use super::options::{API_URL, default_profile, preferred, variable};
 use super::profiles::{self, Profile, Profiles, StoredTokens};
 use super::session::{TokenResponse, now};
 use crate::api::{Api, agent, check_secure};
@@ -67,7 +68,8 @@ pub fn login(options: &LoginOptions) -> Result<()> {
     check_secure(&api_url)?;
     let profile = match &options.token {
         Some(token) => {
-            let tokens = StoredTokens { token: read_token(token)?, renew_at: None, refresh_token: None };
+            let tokens =
+                StoredTokens { token: read_token(token)?, renew_at: None, expires_at: None, refresh_token: None };
             Profile { api_url, sign_in: None, tokens: Some(tokens) }
         }
         None => {
@@ -85,8 +87,8 @@ pub fn login(options: &LoginOptions) -> Result<()> {
     let line = format!("{what} {} (profile {}).", profile.api_url, options.profile);
     Profiles::set(&path, &options.profile, profile)?;
     println!("{line}");
-    if let Some(url) = variable(API_URL) {
-        eprintln!("note: LONGSHORE_API_URL is {url}, which takes precedence over a profile that is not named");
+    if let Some(preferred) = preferred(&variable, &env::current_dir().unwrap_or_default()) {
+        eprintln!("note: {preferred}, which takes precedence over a profile that is not named");
     }
     Ok(())
 }
@@ -115,7 +117,7 @@ pub fn logout(options: &LogoutOptions) -> Result<()> {
 }
 
 fn revoke(agent: &Agent, sign_in: &SignIn, refresh: &str) -> Result<()> {
-    let Some(endpoint) = sign_in.endpoints(agent)?.revocation_endpoint else { return Ok(()) };
+    let Some(endpoint) = sign_in.endpoints(agent, None)?.revocation_endpoint else { return Ok(()) };
     let form = [("token", refresh), ("token_type_hint", "refresh_token"), ("client_id", &sign_in.client_id)];
     let response = agent.post(&endpoint).send_form(form).with_context(|| format!("{endpoint} does not respond"))?;
     ensure!(response.status().is_success(), "{endpoint} returned {}", response.status());
@@ -137,7 +139,7 @@ fn read_token(token: &str) -> Result<String> {
 
 /// Signs in by the browser.
 fn by_browser(agent: &Agent, sign_in: &SignIn, opens: bool) -> Result<StoredTokens> {
-    let endpoints = sign_in.endpoints(agent)?;
+    let endpoints = sign_in.endpoints(agent, None)?;
     let loopback = Loopback::start(sign_in.hosted_page.is_some())?;
     let (state, verifier) = (secret(), secret());
     let url = authorization_url(&endpoints, sign_in, loopback.redirect_url(), &state, &verifier)?;

@@ -19,4 +19,4 @@ mod session;
 pub use login::{LoginOptions, LogoutOptions, login, logout};
 pub use loopback::COGNITO_PORTS;
 pub use options::ConnectionOptions;
-pub(crate) use options::has_token_variable;
+pub(crate) use options::{OPERATOR, has_token_variable};

@@ -3,7 +3,7 @@
 use std::env;
 use std::path::{Path, PathBuf};
 
-use anyhow::Result;
+use anyhow::{Result, anyhow};
 use serde::{Deserialize, Serialize};
 
 use super::profiles::{self, DEFAULT, Profile, Profiles};
@@ -18,6 +18,9 @@ pub(super) const API_URL: &str = "LONGSHORE_API_URL";
 const TOKEN: &str = "LONGSHORE_TOKEN";
 /// Environment variable of the default for `--profile`.
 const PROFILE: &str = "LONGSHORE_PROFILE";
+
+/// User of the local stack in the operators' group.
+pub(crate) const OPERATOR: &str = "operator";
 
 /// The deployment that a command calls, and the user.
 #[derive(clap::Args, Clone, Default, Deserialize, Serialize)]
@@ -71,6 +74,17 @@ impl ConnectionOptions {
         })
     }
 
+    /// Returns a client for an operator, and names the deployment on standard error: an operator must not take the
+    /// local stack for another one.
+    ///
+    /// # Errors
+    /// If there is no deployment.
+    pub(crate) fn operator_api(&self) -> Result<Api> {
+        let api = self.api(Some(OPERATOR))?;
+        eprintln!("Deployment: {}", api.absolute("/").trim_end_matches('/'));
+        Ok(api)
+    }
+
     /// Returns the first deployment of: `--api-url`, `--profile`, their variables, the local stack, the profile `default`.
     fn deployment(
         &self,
@@ -118,7 +132,9 @@ fn checked(url: &str) -> Result<&str> {
 
 /// Returns the running local stack of a checkout, with a token; `None` outside of a checkout.
 fn local(folder: &Path, user: Option<&str>, signs_in: bool) -> Result<Option<Deployment>> {
-    let Some(stack) = LocalStack::find(folder)? else { return Ok(None) };
+    let others = "or name another deployment with `--profile NAME` or `--api-url URL`";
+    let found = LocalStack::find(folder).map_err(|error| anyhow!("{error:#}, {others}"))?;
+    let Some(stack) = found else { return Ok(None) };
     let token = match user {
         _ if !signs_in => None,
         Some(user) => {
@@ -144,6 +160,15 @@ fn unknown(name: &str, profiles: &Profiles) -> CommandError {
     CommandError::new(Exit::Usage, message)
 }
 
+/// Returns what a command calls instead of a profile that it does not name; `None` if it calls the profile.
+pub(super) fn preferred(variable: &dyn Fn(&str) -> Option<String>, folder: &Path) -> Option<String> {
+    if let Some(url) = variable(API_URL) {
+        return Some(format!("{API_URL} is {url}"));
+    }
+    let file = LocalStack::file(folder).filter(|_| variable(PROFILE).is_none())?;
+    Some(format!("{} names a local stack", file.display()))
+}
+
 /// Returns true if a variable has a token, which then takes precedence over those of all profiles.
 pub(crate) fn has_token_variable() -> bool {
     variable(TOKEN).is_some()
@@ -152,4 +177,23 @@ pub(crate) fn has_token_variable() -> bool {
 /// Returns the value of a variable that is set and not empty.
 pub(super) fn variable(name: &str) -> Option<String> {
     env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_variable_or_a_local_stack_is_preferred_to_a_profile_that_is_not_named() -> Result<()> {
+        let folder = tempfile::tempdir()?;
+        let subfolder = folder.path().join(".longshore");
+        let preferred = |name: &str| preferred(&|asked: &str| (asked == name).then(|| "x".to_owned()), folder.path());
+        assert_eq!(preferred(""), None);
+        std::fs::create_dir(&subfolder)?;
+        std::fs::write(subfolder.join("local.json"), "{}")?;
+        assert!(preferred("").is_some_and(|text| text.ends_with("local.json names a local stack")));
+        assert_eq!(preferred(PROFILE), None, "the variable names a profile");
+        assert_eq!(preferred(API_URL).as_deref(), Some("LONGSHORE_API_URL is x"));
+        Ok(())
+    }
 }

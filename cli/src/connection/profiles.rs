@@ -42,6 +42,9 @@ pub(super) struct StoredTokens {
     /// Seconds since 1970 from which on the token is renewed. `None` if its end is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) renew_at: Option<u64>,
+    /// Seconds since 1970 at which the token ends. `None` if that is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) expires_at: Option<u64>,
     /// The token that renews it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) refresh_token: Option<String>,
@@ -95,10 +98,24 @@ impl Profiles {
             let mut file = NamedTempFile::new_in(path.parent().unwrap_or(Path::new(".")))?;
             serde_json::to_writer_pretty(&mut file, &profiles)?;
             file.flush()?;
+            // Else a crash of the machine could leave an empty file under the name.
+            file.as_file().sync_all()?;
             file.persist(path)?;
             anyhow::Ok(())
         };
         write().with_context(|| format!("cannot write {}", path.display()))
+    }
+}
+
+impl StoredTokens {
+    /// Returns true if the token has to be renewed.
+    pub(super) fn is_due(&self, now: u64) -> bool {
+        self.renew_at.is_some_and(|at| at <= now)
+    }
+
+    /// Returns true if the token is known to be valid.
+    pub(super) fn is_valid(&self, now: u64) -> bool {
+        self.expires_at.is_some_and(|end| now < end)
     }
 }
 
@@ -125,7 +142,8 @@ mod tests {
     use super::*;
 
     fn profile(url: &str) -> Profile {
-        let tokens = StoredTokens { token: "t".to_owned(), renew_at: Some(7), refresh_token: None };
+        let tokens =
+            StoredTokens { token: "t".to_owned(), renew_at: Some(7), expires_at: Some(9), refresh_token: None };
         Profile { api_url: url.to_owned(), sign_in: None, tokens: Some(tokens) }
     }
 

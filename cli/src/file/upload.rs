@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::api::{Api, CostEstimate, LocalFile};
 use crate::output::interrupt;
-use crate::output::progress::style;
+use crate::output::progress::{Shown, style};
 
 /// Opens a file, or with `-` copies standard input. Without a name, the file has its own, and standard input this one.
 pub(crate) fn open(file: &Path, name: Option<&str>, default_name: &str) -> Result<LocalFile> {
@@ -31,7 +31,9 @@ pub(crate) fn upload(api: &Api, file: &LocalFile) -> Result<String> {
     }
     interrupt::hint("interrupted; the same command resumes the upload");
     let sent = |bytes: i64| if bytes < 0 { bar.dec(bytes.unsigned_abs()) } else { bar.inc(bytes.unsigned_abs()) };
+    let shown = Shown::new(&bar);
     let uploaded = api.upload_missing(file, &sent);
+    drop(shown);
     interrupt::hint("");
     bar.finish_and_clear();
     uploaded

@@ -8,10 +8,10 @@ use indicatif::ProgressBar;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::api::{Api, Job, Transient};
+use crate::api::{Api, Fault, Job, Transient};
 use crate::output::exit::{CommandError, Exit};
 use crate::output::printable;
-use crate::output::progress::style;
+use crate::output::progress::{Shown, style};
 
 /// Shortest delay between two polls, even if the API asks for less.
 const MIN_POLL: Duration = Duration::from_millis(100);
@@ -24,6 +24,9 @@ const MAX_BACK_OFF: Duration = Duration::from_secs(20);
 
 /// Time for which polls may fail.
 const OUTAGE: Duration = Duration::from_secs(300);
+
+/// Shortest time limit of a poll, so that a timeout of 0 seconds asks once.
+const MIN_REQUEST: Duration = Duration::from_secs(5);
 
 /// A job that has ended.
 pub struct EndedJob {
@@ -43,6 +46,13 @@ pub struct Watch<'a> {
     pub timeout: Option<Duration>,
 }
 
+/// Polls that have failed, one after the other.
+struct Outage {
+    since: Instant,
+    polls: u32,
+    last: anyhow::Error,
+}
+
 impl Watch<'_> {
     /// Waits for the end of the job. Passes each document to `observe`.
     ///
@@ -51,12 +61,12 @@ impl Watch<'_> {
     pub fn until_end(&self, observe: &mut dyn FnMut(&Job) -> Result<()>) -> Result<EndedJob> {
         let bar = ProgressBar::no_length();
         bar.set_style(style("  {bar:32} {pos} of {len} items  {msg}").progress_chars("█▌░"));
-        let (start, mut failing_since, mut failures) = (Instant::now(), None, 0);
-        let mut printed = String::new();
+        let _shown = Shown::new(&bar);
+        let (start, mut outage, mut printed) = (Instant::now(), None, String::new());
         loop {
-            let delay = match self.poll()? {
+            let delay = match self.poll(start)? {
                 Poll::Found { document, delay } => {
-                    (failing_since, failures) = (None, 0);
+                    outage = None;
                     let job = Job::deserialize(&document).context("the job is not the expected JSON")?;
                     observe(&job)?;
                     show(&bar, &job, &mut printed);
@@ -67,39 +77,52 @@ impl Watch<'_> {
                     delay
                 }
                 Poll::Failed { error, delay } => {
-                    if failing_since.get_or_insert_with(Instant::now).elapsed() > OUTAGE {
-                        return Err(error);
-                    }
-                    failures += 1;
-                    delay.unwrap_or_else(|| MAX_BACK_OFF.min(Duration::from_millis(500) * 2_u32.pow(failures.min(6))))
+                    let failed = Outage::after(outage.take(), error)?;
+                    let delay = delay.unwrap_or_else(|| failed.back_off());
+                    outage = Some(failed);
+                    delay
                 }
             };
-            sleep(self.within_timeout(start, delay.max(MIN_POLL))?);
+            let delay = self.within_timeout(start, delay.max(MIN_POLL), outage.as_ref())?;
+            if let Some(outage) = &outage {
+                self.api.announce_wait(&Fault::of_error(&outage.last), delay);
+            }
+            sleep(delay);
         }
     }
 
     /// Returns the delay, or what is left of the timeout.
     ///
     /// # Errors
-    /// If nothing is left.
-    fn within_timeout(&self, start: Instant, delay: Duration) -> Result<Duration> {
+    /// If nothing is left: with the last failure, if it is not known what the job does.
+    fn within_timeout(&self, start: Instant, delay: Duration, outage: Option<&Outage>) -> Result<Duration> {
         let Some(timeout) = self.timeout else { return Ok(delay) };
         let left = timeout.saturating_sub(start.elapsed());
         if left > Duration::ZERO {
             return Ok(delay.min(left));
         }
-        let id = self.url.rsplit('/').next().unwrap_or(self.url);
-        let reason = format!(
-            "the job has not ended within {} s, and goes on: `longshore jobs watch {id}` waits for it",
-            timeout.as_secs()
-        );
+        let (id, seconds) = (self.url.rsplit('/').next().unwrap_or(self.url), timeout.as_secs());
+        let reason = match outage {
+            None => {
+                format!(
+                    "the job has not ended within {seconds} s, and goes on: `longshore jobs watch {id}` waits for it"
+                )
+            }
+            Some(Outage { last, .. }) => format!(
+                "{seconds} s are over, and it is not known whether the job has ended: {last:#}; `longshore jobs watch \
+                 {id}` waits for it"
+            ),
+        };
         Err(CommandError::new(Exit::TimedOut, reason).into())
     }
 
-    fn poll(&self) -> Result<Poll> {
+    /// Reads the job. A call ends with the timeout.
+    fn poll(&self, start: Instant) -> Result<Poll> {
         let action = "reading the job";
+        let end = self.timeout.and_then(|timeout| start.checked_add(timeout));
+        let until = end.map(|end| end.max(Instant::now() + MIN_REQUEST));
         let read = || {
-            let answer = self.api.send("GET", self.url, &[], None)?;
+            let answer = self.api.read_until(self.url, until)?;
             let delay = answer.retry_after();
             if answer.is_transient() {
                 return Ok(Poll::Failed {
@@ -114,6 +137,24 @@ impl Watch<'_> {
             true => Ok(Poll::Failed { error, delay: None }),
             false => Err(error),
         })
+    }
+}
+
+impl Outage {
+    /// Returns the outage after another poll has failed.
+    ///
+    /// # Errors
+    /// With this failure, if polls fail for too long.
+    fn after(earlier: Option<Self>, error: anyhow::Error) -> Result<Self> {
+        let (since, polls) = earlier.map_or_else(|| (Instant::now(), 0), |earlier| (earlier.since, earlier.polls));
+        if since.elapsed() > OUTAGE {
+            return Err(error);
+        }
+        Ok(Self { since, polls: polls + 1, last: error })
+    }
+
+    fn back_off(&self) -> Duration {
+        MAX_BACK_OFF.min(Duration::from_millis(500) * 2_u32.pow(self.polls.min(6)))
     }
 }
 

@@ -61,15 +61,15 @@ pub(crate) fn read(file: &Path) -> Result<Value> {
 pub(crate) fn apply(api: &Api, base: &str, id: Option<&str>, file: &Path, action: &str) -> Result<()> {
     let request = read(file)?;
     let answer = match id {
-        Some(id) => api.send("PUT", &path(base, id), &[], Some(&request))?,
-        None => api.send("POST", base, &[], Some(&request))?,
+        Some(id) => api.change("PUT", &path(base, id), Some(&request), action)?,
+        None => api.change("POST", base, Some(&request), action)?,
     };
     print(&answer.success(action)?.json(action)?)
 }
 
 /// Deletes a resource.
 pub(crate) fn delete(api: &Api, base: &str, name: &str, action: &str) -> Result<()> {
-    api.send("DELETE", &path(base, name), &[], None)?.success(action)?;
+    api.change("DELETE", &path(base, name), None, action)?.success(action)?;
     println!("{name}: deleted");
     Ok(())
 }

@@ -22,16 +22,21 @@ pub enum Exit {
     JobFailed = 5,
     /// The time limit of the command is over. The job goes on.
     TimedOut = 6,
-    /// Ctrl-C, as in a shell: 128 and the number of the signal.
+    /// SIGHUP: the terminal was closed. Like those of other signals, as in a shell: 128 and the number of the signal.
+    HungUp = 129,
+    /// Ctrl-C.
     Interrupted = 130,
+    /// SIGTERM.
+    Terminated = 143,
 }
 
 /// The codes of commands that wait for a job, for `--help`.
 pub const JOB_CODES: &str = "Exit codes: 0 all items succeeded or were skipped, 1 refused or failed, 2 wrong usage, 3 some items failed, \
-4 sign-in needed, 5 the job failed or was canceled, 6 timed out, 130 interrupted.";
+4 sign-in needed, 5 the job failed or was canceled, 6 timed out, 130 interrupted (129 by SIGHUP, 143 by SIGTERM).";
 
 /// The codes of commands that do not wait, for `--help`.
-pub const CODES: &str = "Exit codes: 0 success, 1 refused or failed, 2 wrong usage, 4 sign-in needed, 130 interrupted.";
+pub const CODES: &str = "Exit codes: 0 success, 1 refused or failed, 2 wrong usage, 4 sign-in needed, 130 interrupted \
+(129 by SIGHUP, 143 by SIGTERM).";
 
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {

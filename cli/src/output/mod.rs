@@ -9,7 +9,7 @@
 //! | `pages` | lists of the API, page by page, and paths with a query |
 //! | `confirm` | the question before something is created |
 //! | [`exit`] | exit codes, and errors that have one |
-//! | [`interrupt`] | Ctrl-C |
+//! | [`interrupt`] | Ctrl-C, SIGTERM and SIGHUP |
 
 // First, so that all other modules see its macros.
 #[macro_use]

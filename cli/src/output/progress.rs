@@ -4,7 +4,11 @@
 
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::{Write, stderr};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
+
+/// The bar that is shown.
+static SHOWN: Mutex<Option<ProgressBar>> = Mutex::new(None);
 
 /// A running step. A step that is dropped without [`Step::done`] prints nothing: its error is printed instead.
 pub struct Step {
@@ -25,9 +29,37 @@ pub fn step(name: &str) -> Step {
     Step { bar, name: name.to_owned(), started: Instant::now() }
 }
 
-/// Prints a line for the user. Ignores a closed terminal, because the command may still have to clean up.
+/// Prints a line for the user, above the bar that is shown. Ignores a closed terminal, because the command may still
+/// have to clean up.
 pub fn note(line: &str) {
-    let _ = writeln!(stderr(), "{line}");
+    let print = || {
+        let _ = writeln!(stderr(), "{line}");
+    };
+    let bar = SHOWN.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    match bar {
+        Some(bar) => bar.suspend(print),
+        None => print(),
+    }
+}
+
+/// A bar that is shown until this value is dropped. The lines of [`note`] do not cut through it.
+pub(crate) struct Shown;
+
+impl Shown {
+    pub(crate) fn new(bar: &ProgressBar) -> Self {
+        Self::set(Some(bar.clone()));
+        Self
+    }
+
+    fn set(bar: Option<ProgressBar>) {
+        *SHOWN.lock().unwrap_or_else(PoisonError::into_inner) = bar;
+    }
+}
+
+impl Drop for Shown {
+    fn drop(&mut self) {
+        Self::set(None);
+    }
 }
 
 impl Step {
@@ -61,4 +93,74 @@ impl Drop for Step {
 /// The style of a bar; an invalid template falls back to the default style.
 pub fn style(template: &str) -> ProgressStyle {
     ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use indicatif::{ProgressDrawTarget, TermLike};
+
+    use super::*;
+
+    /// A terminal that counts how often it is drawn.
+    #[derive(Debug)]
+    struct Terminal(Arc<AtomicUsize>);
+
+    impl TermLike for Terminal {
+        fn width(&self) -> u16 {
+            80
+        }
+
+        fn move_cursor_up(&self, _: usize) -> io::Result<()> {
+            Ok(())
+        }
+
+        fn move_cursor_down(&self, _: usize) -> io::Result<()> {
+            Ok(())
+        }
+
+        fn move_cursor_right(&self, _: usize) -> io::Result<()> {
+            Ok(())
+        }
+
+        fn move_cursor_left(&self, _: usize) -> io::Result<()> {
+            Ok(())
+        }
+
+        fn write_line(&self, _: &str) -> io::Result<()> {
+            Ok(())
+        }
+
+        fn write_str(&self, _: &str) -> io::Result<()> {
+            Ok(())
+        }
+
+        fn clear_line(&self) -> io::Result<()> {
+            Ok(())
+        }
+
+        fn flush(&self) -> io::Result<()> {
+            self.0.fetch_add(1, Ordering::Relaxed);
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_bar_is_removed_for_a_line_and_drawn_again() {
+        let draws = Arc::new(AtomicUsize::new(0));
+        let target = ProgressDrawTarget::term_like(Box::new(Terminal(Arc::clone(&draws))));
+        let bar = ProgressBar::with_draw_target(Some(5), target);
+        let draws_of_a_line = || {
+            let before = draws.load(Ordering::Relaxed);
+            note("a line of a test");
+            draws.load(Ordering::Relaxed) - before
+        };
+        let shown = Shown::new(&bar);
+        assert!(draws_of_a_line() > 0, "the bar stays, and the line is written into it");
+        drop(shown);
+        assert_eq!(draws_of_a_line(), 0);
+    }
 }

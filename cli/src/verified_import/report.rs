@@ -84,8 +84,8 @@ pub(super) fn check_receipt(api: &Api, output: &Output, input: &Path, folder: &P
     };
     let lines = verify(&receipt, &paths)?;
     for line in &lines {
-        if let Comparison::Different(reason) = &line.comparison {
-            bail!("{} does not match the receipt: {reason}", line.name);
+        if let Comparison::Different(reason) | Comparison::Unverified(reason) = &line.comparison {
+            bail!("the receipt does not confirm {}: {reason}", line.name);
         }
     }
     let names: Vec<_> = lines.iter().map(|line| line.name.as_str()).collect();

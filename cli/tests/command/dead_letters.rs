@@ -13,7 +13,9 @@ fn dead_letters(server: &Server, arguments: &[&str]) -> String {
     longshore.arg("dead-letters").args(["--api-url", &server.url]).args(arguments).current_dir(folder.path());
     longshore.env_remove("LONGSHORE_TOKEN").env("XDG_CONFIG_HOME", folder.path());
     let output = longshore.output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{error}");
+    assert_eq!(error, format!("Deployment: {}\n", server.url), "an operator sees which one it is");
     String::from_utf8(output.stdout).unwrap()
 }
 

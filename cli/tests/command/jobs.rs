@@ -1,9 +1,7 @@
 //! Commands that wait for a job, and the upload, on a server that imitates the API.
 
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Output};
 use std::sync::{Arc, Mutex, OnceLock};
-use std::thread::sleep;
-use std::time::Duration;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -13,20 +11,20 @@ use tempfile::TempDir;
 
 use super::server::{Call, Server};
 
-fn longshore(folder: &TempDir, server: &Server, arguments: &[&str]) -> Command {
+pub(crate) fn longshore(folder: &TempDir, server: &Server, arguments: &[&str]) -> Command {
     let mut longshore = Command::new(env!("CARGO_BIN_EXE_longshore"));
     longshore.args(arguments).args(["--api-url", &server.url]).current_dir(folder.path());
     longshore.env_remove("LONGSHORE_TOKEN").env("XDG_CONFIG_HOME", folder.path());
     longshore
 }
 
-fn run(server: &Server, arguments: &[&str]) -> (Option<i32>, String, String) {
+pub(crate) fn run(server: &Server, arguments: &[&str]) -> (Option<i32>, String, String) {
     let folder = tempfile::tempdir().unwrap();
     let Output { status, stdout, stderr } = longshore(&folder, server, arguments).output().unwrap();
     (status.code(), String::from_utf8(stdout).unwrap(), String::from_utf8(stderr).unwrap())
 }
 
-fn job(status: &str, failed: u64) -> Value {
+pub(crate) fn job(status: &str, failed: u64) -> Value {
     json!({ "jobId": "j", "status": status, "message": "Job running", "itemCount": 5, "itemCountFinal": true, "itemProgress": 5,
         "percent": 100, "counts": { "succeeded": 5 - failed, "failed": failed, "skipped": 0, "pending": 0 }, "issues": [],
         "error": if status == "failed" { json!({ "code": "c", "message": "no header" }) } else { Value::Null } })
@@ -81,22 +79,6 @@ fn a_list_ends_at_its_limit_and_one_without_an_end_is_an_error() {
     let (code, stdout, stderr) = run(&server, &["webhooks", "list"]);
     assert_eq!((code, stdout.as_str()), (Some(1), ""), "{stderr}");
     assert!(stderr.contains("listing the webhooks: stopped after 1000 pages, and more follow"), "{stderr}");
-}
-
-#[test]
-fn an_interruption_says_how_to_go_on() {
-    let server = Server::start(|_: &Call| (200, job("running", 0)));
-    let folder = tempfile::tempdir().unwrap();
-    let mut command = longshore(&folder, &server, &["jobs", "watch", "j"]);
-    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    while server.calls(|call| call.name.clone()).is_empty() {
-        sleep(Duration::from_millis(20));
-    }
-    Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
-    let output = child.wait_with_output().unwrap();
-    let error = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(130), "{error}");
-    assert!(error.contains("`longshore jobs watch j` waits for it"), "{error}");
 }
 
 #[test]

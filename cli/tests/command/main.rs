@@ -5,8 +5,11 @@
 mod account;
 mod cleanup;
 mod dead_letters;
+mod interrupts;
 mod jobs;
 mod load;
 mod server;
+mod sign_in;
+mod throttling;
 mod tls;
 mod usage;

@@ -9,10 +9,13 @@ use std::thread;
 pub(crate) struct Call {
     /// Operation of DynamoDB or Cognito, from the header `x-amz-target`; otherwise method and path.
     pub(crate) name: String,
+    /// Bearer token; empty without one.
+    pub(crate) token: String,
     pub(crate) body: serde_json::Value,
 }
 
-/// Status and JSON document of a response. A link to itself is also the header `Location`.
+/// Status and JSON document of a response. A link to itself is also the header `Location`, and a member `retryAfter` the
+/// header `Retry-After`.
 pub(crate) type Response = (u16, serde_json::Value);
 
 /// A running server.
@@ -48,13 +51,14 @@ impl Server {
 
 fn read(stream: &TcpStream) -> Call {
     let mut reader = BufReader::new(stream);
-    let (mut head, mut length, mut name) = (String::new(), 0, None);
+    let (mut head, mut length, mut name, mut token) = (String::new(), 0, None, String::new());
     reader.read_line(&mut head).unwrap();
     loop {
         let mut line = String::new();
         reader.read_line(&mut line).unwrap();
         let Some((header, value)) = line.trim_end().split_once(": ") else { break };
         match header.to_ascii_lowercase().as_str() {
+            "authorization" => token = value.trim_start_matches("Bearer ").to_owned(),
             "content-length" => length = value.parse().unwrap(),
             "transfer-encoding" => panic!("a body of unknown length"),
             "x-amz-target" => name = value.rsplit('.').next().map(str::to_owned),
@@ -64,13 +68,14 @@ fn read(stream: &TcpStream) -> Call {
     let mut body = vec![0; length];
     reader.read_exact(&mut body).unwrap();
     let path = || head.split(['?', ' ']).take(2).collect::<Vec<_>>().join(" ");
-    Call { name: name.unwrap_or_else(path), body: serde_json::from_slice(&body).unwrap_or_default() }
+    Call { name: name.unwrap_or_else(path), token, body: serde_json::from_slice(&body).unwrap_or_default() }
 }
 
 fn write(mut stream: &TcpStream, (status, document): &Response) {
     let text = document.to_string();
     let length = text.len();
     let location = document["links"]["self"].as_str().map(|path| format!("location: {path}\r\n")).unwrap_or_default();
-    let head = format!("HTTP/1.1 {status} x\r\n{location}connection: close\r\ncontent-length: {length}\r\n\r\n");
+    let retry = document["retryAfter"].as_u64().map(|s| format!("retry-after: {s}\r\n")).unwrap_or_default();
+    let head = format!("HTTP/1.1 {status} x\r\n{location}{retry}connection: close\r\ncontent-length: {length}\r\n\r\n");
     stream.write_all(format!("{head}{text}").as_bytes()).unwrap();
 }

@@ -20,15 +20,16 @@ use crate::output::exit::{CODES, Exit, JOB_CODES};
 #[derive(clap::Args)]
 #[command(after_help = CODES)]
 pub struct Options {
-    #[command(flatten)]
-    connection: ConnectionOptions,
     #[command(subcommand)]
     action: Action,
+    #[command(flatten)]
+    connection: ConnectionOptions,
 }
 
 #[derive(Subcommand)]
 enum Action {
     /// List jobs, newest first
+    #[command(after_help = CODES)]
     List {
         #[command(flatten)]
         filter: Filter,
@@ -37,6 +38,7 @@ enum Action {
         json: bool,
     },
     /// Print a job as JSON
+    #[command(after_help = CODES)]
     Get {
         /// Id of the job
         job: String,
@@ -50,6 +52,7 @@ enum Action {
         watch: WatchOptions,
     },
     /// Stop a job; what was processed stays processed
+    #[command(after_help = CODES)]
     Cancel {
         /// Id of the job
         job: String,
@@ -69,6 +72,7 @@ enum Action {
         wait: WaitOptions,
     },
     /// Write the failed items of a job with the reasons, as CSV
+    #[command(after_help = CODES)]
     Failures {
         /// Id of the job
         job: String,
@@ -80,6 +84,7 @@ enum Action {
         json: bool,
     },
     /// Write the outputs of the items, in the form that the job was created with
+    #[command(after_help = CODES)]
     Results {
         /// Id of the job
         job: String,
@@ -88,6 +93,7 @@ enum Action {
         output: PathBuf,
     },
     /// Recount a job from its stored data; exit code 1 if anything differs
+    #[command(after_help = CODES)]
     Audit {
         /// Id of the job
         job: String,
@@ -96,6 +102,7 @@ enum Action {
         json: bool,
     },
     /// Delete a job and its files. Records stay; an import can no longer be undone
+    #[command(after_help = CODES)]
     Delete {
         /// Id of the job
         job: String,
@@ -131,7 +138,7 @@ impl Options {
             Action::Get { job } => documents::print(&api.get(&path(job, ""), "reading the job")?)?,
             Action::Watch { job, watch } => return watch.report(&watch.until_end(&api, &path(job, ""))?),
             Action::Cancel { job } => {
-                api.post(&path(job, "/cancel"), None, "canceling the job")?;
+                api.cancel(&path(job, ""))?;
                 println!("{job}: is being canceled; `longshore jobs watch {job}` waits for its end");
             }
             Action::Retry(retry) => return retry.execute(&api),

@@ -41,6 +41,8 @@ pub struct Line {
 pub enum Comparison {
     /// The file matches the receipt; with its measurements.
     Equal(String),
+    /// Nothing differs, but the receipt has no checksum of the file; with what was compared, and the reason.
+    Unverified(String),
     /// The file does not match the receipt or cannot be read; with the reason.
     Different(String),
 }
@@ -122,9 +124,21 @@ fn compare_input(input: &Input, path: &Path) -> Result<Comparison> {
         }
         Some(_) => Comparison::Equal(format!("{size} bytes, SHA-256 {sha256}")),
         None => {
-            Comparison::Equal(format!("{size} bytes; SHA-256 not compared, because it is unknown ({})", input.basis))
+            let reason = unknown(&input.basis);
+            let text =
+                format!("only the size was compared, {size} bytes: the receipt has no checksum, because {reason}");
+            Comparison::Unverified(text)
         }
     })
+}
+
+/// Returns the reason why a receipt has no SHA-256 of an input.
+fn unknown(basis: &str) -> &str {
+    match basis {
+        "gone" => "the file had been removed or replaced when the job ended",
+        "too_long" => "the file could not be read again in time",
+        other => other,
+    }
 }
 
 fn compare_output(file: &Output, path: &Path) -> Result<Comparison> {

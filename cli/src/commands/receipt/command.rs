@@ -4,10 +4,15 @@ use std::path::PathBuf;
 
 use anyhow::{Result, bail};
 
-use super::check::{Comparison, Paths, verify};
+use super::check::{Comparison, Line, Paths, verify};
+
+/// The exit codes, for `--help`.
+const CODES: &str = "Exit codes: 0 every file matches the receipt, 1 a file differs, is missing or has no checksum in the \
+receipt, or the receipt cannot be read, 2 wrong usage.";
 
 /// Options of `verify-receipt`.
-#[derive(clap::Args)]
+#[derive(clap::Args, Default)]
+#[command(after_help = CODES)]
 pub struct Options {
     /// The receipt of a job, such as `receipt.json`
     receipt: PathBuf,
@@ -35,12 +40,15 @@ pub struct Options {
     /// The index of the results
     #[arg(long, value_name = "FILE")]
     results_index: Option<PathBuf>,
+    /// Accept an input of which the receipt has no checksum, so that only its size is compared
+    #[arg(long)]
+    allow_unknown: bool,
 }
 
-/// Runs the command: prints a line for each file, and fails if a file differs.
+/// Runs the command: prints a line for each file, and fails unless all files match.
 ///
 /// # Errors
-/// If a file differs, or the receipt cannot be read.
+/// If a file differs or is not verified, or the receipt cannot be read.
 pub fn run(options: &Options) -> Result<()> {
     let default_folder = options.receipt.parent().map(PathBuf::from).unwrap_or_default();
     let paths = Paths {
@@ -54,18 +62,55 @@ pub fn run(options: &Options) -> Result<()> {
         results_index: options.results_index.clone(),
     };
     let lines = verify(&options.receipt, &paths)?;
-    let mut different = 0;
-    for line in &lines {
-        match &line.comparison {
-            Comparison::Equal(measurements) => println!("✓ {}: {measurements}", line.name),
-            Comparison::Different(reason) => {
-                different += 1;
-                println!("✗ {}: {reason}", line.name);
-            }
+    for Line { name, comparison } in &lines {
+        match comparison {
+            Comparison::Equal(measurements) => println!("✓ {name}: {measurements}"),
+            Comparison::Unverified(reason) => println!("? {name}: {reason}"),
+            Comparison::Different(reason) => println!("✗ {name}: {reason}"),
         }
     }
-    if different > 0 {
-        bail!("{different} of {} files differ from the receipt", lines.len());
+    options.conclude(&lines)
+}
+
+impl Options {
+    /// Returns the result of the comparisons.
+    ///
+    /// # Errors
+    /// If a file differs, or is not verified and that is not accepted.
+    fn conclude(&self, lines: &[Line]) -> Result<()> {
+        let count = |is: fn(&Comparison) -> bool| lines.iter().filter(|line| is(&line.comparison)).count();
+        let different = count(|comparison| matches!(comparison, Comparison::Different(_)));
+        if different > 0 {
+            bail!("{different} of {} files differ from the receipt", lines.len());
+        }
+        let unverified = count(|comparison| matches!(comparison, Comparison::Unverified(_)));
+        if unverified > 0 && !self.allow_unknown {
+            bail!(
+                "{unverified} of {} files are not verified: the receipt has no checksum of them, so only the size was \
+                 compared; --allow-unknown accepts that",
+                lines.len()
+            );
+        }
+        Ok(())
     }
-    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_is_not_verified_is_an_error_unless_it_is_accepted() {
+        let line = |comparison: fn(String) -> Comparison| Line { name: "a".into(), comparison: comparison("b".into()) };
+        let equal = || line(Comparison::Equal);
+        let unverified = [equal(), line(Comparison::Unverified)];
+        let different = [equal(), line(Comparison::Unverified), line(Comparison::Different)];
+        let (strict, lenient) = (Options::default(), Options { allow_unknown: true, ..Options::default() });
+        let error = |options: &Options, lines: &[Line]| options.conclude(lines).unwrap_err().to_string();
+        assert!(strict.conclude(&[equal()]).is_ok() && lenient.conclude(&unverified).is_ok());
+        assert!(error(&strict, &unverified).starts_with("1 of 2 files are not verified: the receipt has no checksum"));
+        for options in [&strict, &lenient] {
+            assert_eq!(error(options, &different), "1 of 3 files differ from the receipt");
+        }
+    }
 }

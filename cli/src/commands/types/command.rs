@@ -7,11 +7,12 @@ use anyhow::Result;
 use clap::Subcommand;
 
 use super::{check, registry};
-use crate::connection::ConnectionOptions;
+use crate::connection::{ConnectionOptions, OPERATOR};
 use crate::output::exit::CODES;
 
-/// User of the local stack in the operators' group. Only operators register job types.
-const OPERATOR: &str = "operator";
+/// The exit codes of `apply`, for `--help`.
+const APPLY_CODES: &str = "Exit codes: 0 the handler is accepted, 1 refused or failed, 2 wrong usage, 4 sign-in \
+needed, 6 the handler is still being checked, 130 interrupted (129 by SIGHUP, 143 by SIGTERM).";
 
 /// Options of `types`.
 #[derive(clap::Args)]
@@ -27,34 +28,37 @@ enum Action {
     /// List the registered job types
     #[command(after_help = CODES)]
     List {
-        #[command(flatten)]
-        connection: ConnectionOptions,
         /// Print the API's JSON
         #[arg(long)]
         json: bool,
+        #[command(flatten)]
+        connection: ConnectionOptions,
     },
     /// Print a registered job type as JSON
     #[command(after_help = CODES)]
     Get {
+        /// Name of the job type
+        name: String,
         #[command(flatten)]
         connection: ConnectionOptions,
-        name: String,
     },
     /// Register or change a job type, and wait until its handler was checked
-    #[command(after_help = CODES)]
+    #[command(after_help = APPLY_CODES)]
     Apply {
-        #[command(flatten)]
-        connection: ConnectionOptions,
+        /// Name of the job type
         name: String,
         /// File with the API's request as JSON; `-` reads standard input
         file: PathBuf,
+        #[command(flatten)]
+        connection: ConnectionOptions,
     },
     /// Delete a registered job type
     #[command(after_help = CODES)]
     Delete {
+        /// Name of the job type
+        name: String,
         #[command(flatten)]
         connection: ConnectionOptions,
-        name: String,
     },
 }
 
@@ -63,6 +67,7 @@ enum Action {
 /// # Errors
 /// If the command itself fails, and not what it checks.
 pub fn run(options: &Options) -> Result<ExitCode> {
+    // Only operators register job types.
     let api = |connection: &ConnectionOptions| connection.api(Some(OPERATOR));
     match &options.action {
         Action::Check(options) => return check::run(options),

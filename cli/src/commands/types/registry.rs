@@ -39,7 +39,7 @@ pub(super) fn get(api: &Api, name: &str) -> Result<()> {
 /// If the handler is refused.
 pub(super) fn apply(api: &Api, name: &str, file: &Path) -> Result<()> {
     let action = "storing the job type";
-    api.send("PUT", &path(PATH, name), &[], Some(&read(file)?))?.success(action)?;
+    api.change("PUT", &path(PATH, name), Some(&read(file)?), action)?.success(action)?;
     eprintln!("  Checking the handler of {name}...");
     let start = Instant::now();
     loop {

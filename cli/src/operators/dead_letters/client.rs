@@ -29,11 +29,14 @@ impl Client {
         self.0.get(&format!("{PATH}/{dead_letter}"), "reading the dead letter")
     }
 
+    /// Replays a dead letter. One that was replayed stays so.
     pub(super) fn replay(&self, dead_letter: &str, reason: Option<&str>) -> Result<ReplayResponse> {
+        let action = "replaying the dead letter";
         let path = query(&format!("{PATH}/{dead_letter}/replay"), &[("reason", reason)]);
-        Ok(ReplayResponse::deserialize(self.0.post(&path, None, "replaying the dead letter")?)?)
+        self.0.repeat("POST", &path, &[], None, action)?.success(action)?.json(action)
     }
 
+    /// Replays all dead letters of a job. A repetition is harmless, but refused: the job has no open ones.
     pub(super) fn replay_job(&self, job: &str, reason: Option<&str>) -> Result<ReplayResponse> {
         let mut request = json!({ "jobId": job });
         if let Some(reason) = reason {
@@ -43,10 +46,11 @@ impl Client {
         Ok(ReplayResponse::deserialize(self.0.post(&format!("{PATH}/replay"), Some(&request), action)?)?)
     }
 
+    /// Discards a dead letter. One that was discarded stays so.
     pub(super) fn discard(&self, dead_letter: &str, reason: Option<&str>) -> Result<()> {
+        let action = "discarding the dead letter";
         let path = query(&format!("{PATH}/{dead_letter}"), &[("reason", reason)]);
-        let answer = self.0.send("DELETE", &path, &[], None)?;
-        answer.success("discarding the dead letter").map(drop)
+        self.0.repeat("DELETE", &path, &[], None, action)?.success(action).map(drop)
     }
 }
 

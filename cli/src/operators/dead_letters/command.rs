@@ -1,33 +1,32 @@
 //! Options and output of `dead-letters`.
 
-use anyhow::{Result, bail};
-use clap::Subcommand;
+use anyhow::Result;
+use clap::{ArgGroup, Subcommand};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::client::Client;
 use super::document::DeadLetter;
+use super::each::{each, with_advice};
 use super::table;
 use crate::connection::ConnectionOptions;
 use crate::output::documents::print;
 use crate::output::exit::CODES;
 
-/// User of the local stack in the operators' group.
-const OPERATOR: &str = "operator";
-
 /// Options of `dead-letters`.
 #[derive(clap::Args)]
 #[command(after_help = CODES)]
 pub struct Options {
-    #[command(flatten)]
-    connection: ConnectionOptions,
     #[command(subcommand)]
     action: Option<Action>,
+    #[command(flatten)]
+    connection: ConnectionOptions,
 }
 
 #[derive(Subcommand)]
 enum Action {
     /// List the open dead letters, newest first
+    #[command(after_help = CODES)]
     List {
         /// Only dead letters of this queue
         #[arg(long, value_parser = ["create", "chunk", "complete"])]
@@ -40,27 +39,33 @@ enum Action {
         json: bool,
     },
     /// Print a dead letter as JSON, with its message body, which can contain rows of a file
+    #[command(after_help = CODES)]
     Show {
+        /// Id of the dead letter, as `list` prints it
         #[arg(value_name = "ID")]
         dead_letter: String,
     },
     /// Replay dead letters: resend the message, retry the job for the items that failed with it and all unprocessed
     /// ones, or return an unreadable message to its queue
+    #[command(after_help = CODES, group = ArgGroup::new("replayed").required(true).args(["dead_letters", "job"]))]
     Replay {
-        #[arg(value_name = "ID", required_unless_present = "job")]
+        /// Id of the dead letter, as `list` prints it; one or more
+        #[arg(value_name = "ID")]
         dead_letters: Vec<String>,
         /// Replay all open dead letters of this job, in one retry
-        #[arg(long, value_name = "JOB", conflicts_with = "dead_letters")]
+        #[arg(long, value_name = "JOB")]
         job: Option<String>,
-        /// Reason, for the log of operators
+        /// Reason, for the operators' log
         #[arg(long, value_name = "TEXT")]
         reason: Option<String>,
     },
     /// Discard dead letters; rows that failed with them stay failed
+    #[command(after_help = CODES)]
     Discard {
+        /// Id of the dead letter, as `list` prints it; one or more
         #[arg(value_name = "ID", required = true)]
         dead_letters: Vec<String>,
-        /// Reason, for the log of operators
+        /// Reason, for the operators' log
         #[arg(long, value_name = "TEXT")]
         reason: Option<String>,
     },
@@ -71,7 +76,7 @@ enum Action {
 /// # Errors
 /// If the API refuses the request, or if there is no deployment or no token.
 pub fn run(options: &Options) -> Result<()> {
-    let client = Client::new(options.connection.api(Some(OPERATOR))?);
+    let client = Client::new(options.connection.operator_api()?);
     match &options.action {
         None => print_table(&client.list(None, None)?, false),
         Some(Action::List { queue, job, json }) => {
@@ -83,7 +88,7 @@ pub fn run(options: &Options) -> Result<()> {
         }
         Some(Action::Show { dead_letter }) => print(&client.show(dead_letter)?),
         Some(Action::Replay { job: Some(job), reason, .. }) => {
-            println!("{}", client.replay_job(job, reason.as_deref())?.describe());
+            println!("{}", client.replay_job(job, reason.as_deref()).map_err(with_advice)?.describe());
             Ok(())
         }
         Some(Action::Replay { dead_letters, job: None, reason }) => {
@@ -107,23 +112,5 @@ fn print_table(dead_letters: &[Value], is_filtered: bool) -> Result<()> {
         "\n{} open. Pass an id to `show`, `replay` or `discard`, or replay all of a job with `replay --job JOB`.",
         dead_letters.len()
     );
-    Ok(())
-}
-
-/// Applies `action` to each dead letter and prints its result. A failure does not stop the others.
-fn each(dead_letters: &[String], action: impl Fn(&str) -> Result<String>) -> Result<()> {
-    let mut failures = 0;
-    for dead_letter in dead_letters {
-        match action(dead_letter) {
-            Ok(description) => println!("{description}"),
-            Err(error) => {
-                failures += 1;
-                eprintln!("{dead_letter}: {error:#}");
-            }
-        }
-    }
-    if failures > 0 {
-        bail!("{failures} of {} dead letters failed and are unchanged", dead_letters.len());
-    }
     Ok(())
 }

@@ -16,9 +16,6 @@ use crate::output::exit::CODES;
 use crate::output::pages::{self, entries};
 use crate::output::table;
 
-/// User of the local stack in the operators' group.
-const OPERATOR: &str = "operator";
-
 const JOBS: pages::List = pages::List { action: "listing the jobs", member: "jobs" };
 const HANDLERS: pages::List = pages::List { action: "listing the handlers", member: "handlers" };
 const LOG: pages::List = pages::List { action: "reading the log", member: "entries" };
@@ -106,7 +103,7 @@ struct List {
 /// # Errors
 /// If the API refuses the request, or if there is no deployment or no token.
 pub fn run(options: &Options) -> Result<()> {
-    let api = options.connection.api(Some(OPERATOR))?;
+    let api = options.connection.operator_api()?;
     match &options.action {
         Action::Jobs { status, filter, oldest, list } => {
             let order = oldest.then_some("oldest");

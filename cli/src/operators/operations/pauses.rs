@@ -60,7 +60,8 @@ impl Resume {
     /// Ends the pause.
     pub(super) fn execute(&self, api: &Api) -> Result<()> {
         let to = query(&path(PAUSES, &self.pause), &[("reason", Some(&self.reason))]);
-        api.send("DELETE", &to, &[], None)?.success("ending the pause")?;
+        let action = "ending the pause";
+        api.change("DELETE", &to, None, action)?.success(action)?;
         println!("{}: ended. Its jobs resume within about three minutes.", self.pause);
         Ok(())
     }
