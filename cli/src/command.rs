@@ -44,13 +44,14 @@ enum Command {
     Webhooks(webhooks::Options),
     /// List, show, replay and discard dead letters of a deployment, or of the local stack
     DeadLetters(dead_letters::Options),
-    /// See jobs, failures, queues, handlers and the log of operators over all tenants; retry a group of failures
+    /// See jobs, failures, queues, handlers, webhooks and the operators' log over all tenants; retry failures, and pause
     Operations(Box<operations::Options>),
     /// Check whether a deployment to AWS would fail, not work or lose data; changes nothing
     DeployCheck(deploy_check::Options),
     /// Find what is wrong with a deployed stack, and the command that fixes it; changes nothing
     Doctor(doctor::Options),
-    /// Run many jobs at a rate or at once, check their counts, and measure latencies; removes all test data
+    /// Run many jobs at a rate or at once, check their counts, and measure latencies; removes all test data, but the name
+    /// of its dataset stays in the list of datasets
     Load(Box<load::Options>),
     /// Import a small file through a deployed stack, check every row and remove all test data
     Smoke(smoke::Options),
