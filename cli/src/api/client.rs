@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use serde::de::DeserializeOwned;
-use serde_json::Value;
+use serde_json::{Value, json};
 use ureq::http::Request;
 use ureq::{Agent, Body};
 use uuid::Uuid;
 
 use super::answer::Answer;
-use super::documents::{CostEstimate, Job, Output, Page};
+use super::documents::{CostEstimate, ImportOptions, Job, Output, Page};
 use super::http::{Transient, agent, no_answer};
 
 /// Delay before the next poll if the API asks for none.
@@ -170,6 +170,13 @@ impl Api {
         self.send("POST", path, &[], body)?.success(action)?.json(action)
     }
 
+    /// Creates an import job. Returns the URL to poll.
+    pub fn create_job(&self, file_guid: &str, options: ImportOptions, priority: &str) -> Result<String> {
+        self.create(&json!({
+            "jobType": "import", "fileGuid": file_guid, "priority": priority, "options": options,
+        }))
+    }
+
     /// Creates a job of any type, once, although the call can be repeated. Returns the URL to poll.
     pub fn create(&self, request: &Value) -> Result<String> {
         self.create_estimated(request).map(|(url, _)| url)
@@ -200,7 +207,7 @@ impl Api {
         Ok((url, serde_json::from_value(job["costEstimate"].clone()).ok()))
     }
 
-    /// Reads the job at `url`, as returned by [`Api::create`].
+    /// Reads the job at `url`, as returned by [`Api::create_job`].
     pub fn poll(&self, url: &str) -> Result<JobResponse> {
         let action = "reading the job";
         let answer = self.send("GET", url, &[], None)?.success(action)?;
