@@ -51,7 +51,8 @@ enum Command {
     DeployCheck(deploy_check::Options),
     /// Find what is wrong with a deployed stack, and the command that fixes it; changes nothing
     Doctor(doctor::Options),
-    /// Run many jobs at a rate or at once, check their counts, and measure latencies; removes all test data
+    /// Run many jobs at a rate or at once, check their counts, and measure latencies; removes all test data;
+    /// the name of the dataset stays in the list
     Load(Box<load::Options>),
     /// Import a small file through a deployed stack, check every row and remove all test data
     Smoke(smoke::Options),

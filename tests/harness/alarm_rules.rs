@@ -11,6 +11,9 @@ use serde_json::Value;
 use super::formulas::{self, Formula, number};
 use super::samples::Samples;
 
+/// Milliseconds after which SQS has published a sample, at the latest.
+const SQS_DELAY_MS: i64 = 120_000;
+
 /// An alarm.
 #[derive(Clone, Debug)]
 pub struct AlarmRule {
@@ -75,10 +78,10 @@ impl AlarmRule {
     /// `time_scale`.
     pub fn is_raised(&self, samples: &Samples, at_ms: i64, time_scale: i64) -> bool {
         let period_ms = (self.period_ms / time_scale).max(1);
-        let end = at_ms.div_euclid(period_ms) * period_ms;
+        let (end, published_ms) = (at_ms.div_euclid(period_ms) * period_ms, at_ms - SQS_DELAY_MS / time_scale);
         let is_breaching = |number: &i64| {
             let end = end - number * period_ms;
-            match self.formula.value(samples, &(end - period_ms..end)) {
+            match self.formula.value(samples, &(end - period_ms..end), published_ms) {
                 None => self.breaches_without_data,
                 Some(value) if self.is_below => value < self.threshold,
                 Some(value) => value > self.threshold,
@@ -147,7 +150,7 @@ mod tests {
         let (rules, mut samples) = (rules(), Samples::default());
         let queue = Some(("QueueName", "ChunkDeadLetters"));
         samples.add(Series::new("AWS/SQS", "ApproximateNumberOfMessagesNotVisible", queue), 1_000, 1.0);
-        assert!(rules["ChunkDeadLettersAlarm"].is_raised(&samples, 60_000, 1));
+        assert!(rules["ChunkDeadLettersAlarm"].is_raised(&samples, 180_000, 1));
         for (errors, raised) in [(1.0, false), (2.0, true)] {
             let mut samples = Samples::default();
             for period in 0..3 {
@@ -164,6 +167,25 @@ mod tests {
                 samples.add(series, at_ms, milliseconds);
             }
             assert_eq!(rules["OldestWaitingJobAlarm"].is_raised(&samples, 600_000, 1), raised, "{milliseconds}");
+        }
+    }
+
+    /// AWS advises "M out of N" for an alarm with `FILL` over a metric that is published late.
+    #[test]
+    fn a_dead_letter_raises_its_alarm_although_sqs_publishes_the_newest_minutes_late() {
+        let (rules, minutes) = (rules(), 10);
+        for name in ["CreateJob", "CompleteJob", "Chunk", "Webhook"] {
+            let (rule, mut samples) = (&rules[&format!("{name}DeadLettersAlarm")], Samples::default());
+            let queue = format!("{name}DeadLetters");
+            let series =
+                Series::new("AWS/SQS", "ApproximateNumberOfMessagesVisible", Some(("QueueName", queue.as_str())));
+            (0..minutes).for_each(|minute| samples.add(series.clone(), minute * 60_000, 1.0));
+            let one_period = AlarmRule { periods: 1, ..rule.clone() };
+            for at_ms in [minutes * 60_000, minutes * 60_000 + 59_999] {
+                assert!(rule.is_raised(&samples, at_ms, 1), "{name} {at_ms}");
+                assert!(!one_period.is_raised(&samples, at_ms, 1), "{name}: one period of one is never enough");
+            }
+            assert!(!rule.is_raised(&samples, (minutes + 5) * 60_000, 1), "{name}: it is over");
         }
     }
 

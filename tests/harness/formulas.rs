@@ -9,12 +9,15 @@ use serde_json::Value;
 
 use super::samples::{Samples, Series, Statistic};
 
+/// Namespace of the metrics that are published late.
+const LATE: &str = "AWS/SQS";
+
 /// The metrics of an alarm, and how they are one number.
 #[derive(Clone, Debug)]
 pub(super) enum Formula {
     /// A metric.
     Metric(Query),
-    /// The sum of two metrics, whose missing values are zero.
+    /// The sum of two metrics, whose missing values `FILL` makes zero.
     Sum(Query, Query),
     /// A metric in milliseconds, as seconds.
     Seconds(Query),
@@ -47,15 +50,25 @@ impl Query {
     fn value(&self, samples: &Samples, period: &Range<i64>) -> Option<f64> {
         samples.statistic(&self.series, self.statistic, period)
     }
+
+    /// The value as `FILL` makes it: zero without samples, and while those of a late metric are not published.
+    fn filled(&self, samples: &Samples, period: &Range<i64>, published_ms: i64) -> f64 {
+        let end = if self.series.namespace == LATE { period.end.min(published_ms) } else { period.end };
+        self.value(samples, &(period.start..end)).unwrap_or_default()
+    }
 }
 
 impl Formula {
-    /// The number in a period; `None` without data.
-    pub(super) fn value(&self, samples: &Samples, period: &Range<i64>) -> Option<f64> {
+    /// The number in a period; `None` without data. Samples of late metrics are published if they are older than
+    /// `published_ms`. Only `FILL` needs that: CloudWatch evaluates other formulas over the newest periods with values.
+    pub(super) fn value(&self, samples: &Samples, period: &Range<i64>, published_ms: i64) -> Option<f64> {
         let of = |query: &Query| query.value(samples, period);
         match self {
             Self::Metric(metric) => of(metric),
-            Self::Sum(one, other) => Some(of(one).unwrap_or_default() + of(other).unwrap_or_default()),
+            Self::Sum(one, other) => {
+                let [one, other] = [one, other].map(|query| query.filled(samples, period, published_ms));
+                Some(one + other)
+            }
             Self::Seconds(metric) => of(metric).map(|milliseconds| milliseconds / 1_000.0),
             Self::Percent { errors, calls } => {
                 let calls = of(calls)?;

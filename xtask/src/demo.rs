@@ -12,6 +12,7 @@ use local_cloud::tools::{self, Tools};
 use longshore_cli::api::{Api, Mode};
 use longshore_cli::progress;
 use longshore_cli::verified_import::{Created, Expected, Import, Plan, Source};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
@@ -93,7 +94,7 @@ fn plan(project: &Project, options: &Options) -> Result<Plan> {
     };
     let source = Source::read(&file)?;
     let dataset = options.dataset.clone().unwrap_or_else(|| dataset_name(&file));
-    Ok(Plan { source, schema, dataset, key, mode: options.mode })
+    Ok(Plan { source, schema, dataset, key, mode: options.mode, metadata: BTreeMap::new() })
 }
 
 /// Returns the file's name without its extension. Replaces characters that are not safe in a URL.

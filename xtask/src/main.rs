@@ -45,8 +45,8 @@ enum Command {
     Demo(demo::Options),
     /// Run all tests: unit tests, model, simulation, conformance, and flows on the AWS emulator
     Test(test::Options),
-    /// Verify exhaustively that nothing is lost, counted twice or stuck: model, simulation, faults, malformed files,
-    /// load
+    /// Verify exhaustively that nothing is lost, counted twice or stuck: model, simulation, completion, a second
+    /// DynamoDB engine, faults, malformed files, load, the previous release beside this one, a game day, the release
     Prove(prove::Options),
     /// Run the deterministic simulation: the real code over in-memory services with injected faults
     Sim(sim::Options),

@@ -3,7 +3,8 @@
 use crate::api::{ImportOptions, Mode};
 use anyhow::{Context, Result};
 use serde::Deserialize;
-use std::collections::BTreeSet;
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -20,13 +21,21 @@ pub struct Plan {
     pub key: String,
     /// Treatment of existing records.
     pub mode: Mode,
+    /// Metadata of the job, by which it can be found.
+    pub metadata: BTreeMap<String, String>,
 }
 
 impl Plan {
-    /// Returns the options of the job.
-    pub(super) fn import_options(&self) -> Result<ImportOptions> {
+    /// Returns the request for the job over an upload.
+    pub(super) fn request(&self, upload: &str) -> Result<Value> {
         let schema = self.schema.as_deref().map(read_schema).transpose()?;
-        Ok(ImportOptions { dataset: self.dataset.clone(), key: self.key.clone(), schema, mode: self.mode })
+        let (dataset, key) = (self.dataset.clone(), self.key.clone());
+        let options = ImportOptions { dataset, key, schema, mode: self.mode };
+        let mut request = json!({ "jobType": "import", "fileGuid": upload, "priority": "normal", "options": options });
+        if !self.metadata.is_empty() {
+            request["metadata"] = json!(self.metadata);
+        }
+        Ok(request)
     }
 }
 
@@ -66,7 +75,7 @@ impl Source {
     }
 }
 
-fn read_schema(path: &Path) -> Result<serde_json::Value> {
+fn read_schema(path: &Path) -> Result<Value> {
     let text = fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
     serde_json::from_str(&text).with_context(|| format!("{} is not JSON", path.display()))
 }
@@ -94,6 +103,19 @@ fn count_lines(mut file: impl BufRead) -> Result<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_request_has_the_metadata_of_the_plan() -> Result<()> {
+        let source = Source { path: "people.csv".into(), size_bytes: 1, items: 1 };
+        let (dataset, key, metadata) = ("d".to_owned(), "id".to_owned(), BTreeMap::new());
+        let mut plan = Plan { source, schema: None, dataset, key, mode: Mode::Upsert, metadata };
+        let request = plan.request("g")?;
+        assert_eq!((&request["fileGuid"], &request["options"]["dataset"]), (&json!("g"), &json!("d")));
+        assert_eq!(request.get("metadata"), None);
+        plan.metadata.insert("smoke".to_owned(), "smoke-1".to_owned());
+        assert_eq!(plan.request("g")?["metadata"], json!({ "smoke": "smoke-1" }));
+        Ok(())
+    }
 
     #[test]
     fn quoted_line_breaks_do_not_end_a_row_and_blank_lines_do_not_count() -> Result<()> {

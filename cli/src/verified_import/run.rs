@@ -47,7 +47,7 @@ impl Import<'_> {
         );
         let file_guid = api.upload(&LocalFile::open(&plan.source.path)?)?;
         on_created(Created::Upload(&file_guid))?;
-        let job_url = api.create_job(&file_guid, plan.import_options()?, "normal")?;
+        let job_url = api.create(&plan.request(&file_guid)?)?;
         on_created(Created::Job(&job_url))?;
         let job = until_end(api, &job_url)?;
         let output = api.output(&job.job_id)?;

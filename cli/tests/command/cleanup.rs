@@ -181,6 +181,46 @@ fn a_job_is_removed_before_its_records() {
     assert_eq!((code, stderr.as_str()), (Some(0), ""));
 }
 
+/// The test was killed before the answer to the creation of its job.
+#[test]
+fn a_job_whose_creation_was_not_answered_is_found_and_removed_before_its_records() {
+    let server = Server::start(|call| match call.name.as_str() {
+        "GET /api/jobs" => (200, json!({ "jobs": [{ "jobId": "j", "status": "running" }], "nextCursor": null })),
+        "GET /api/jobs/j" => (200, json!({ "status": "canceled" })),
+        "DELETE /api/jobs/j" => (202, json!({})),
+        _ => aws(call),
+    });
+    let deployment = Deployment { api: server.url.clone(), ..deployment(&server) };
+    let resources = [(Kind::Upload, "u"), (Kind::UnansweredJob, "smoke-1"), (Kind::Dataset, "d")];
+    let (code, stdout, stderr) = run(deployment, &resources);
+    let expected = [
+        "GET /api/jobs",
+        "POST /api/jobs/j/cancel",
+        "GET /api/jobs/j",
+        "DELETE /api/jobs/j",
+        "DELETE /b/uploads/default/u",
+        "DeleteItem UPLOAD#u",
+        "DeleteItem DATASETS#default",
+    ];
+    assert_eq!(removals(&server), expected);
+    assert!(stdout.contains("  removed job j\n"), "{stdout}");
+    assert_eq!((code, stderr.as_str()), (Some(0), ""));
+}
+
+#[test]
+fn a_dataset_is_not_reported_as_removed_if_its_job_cannot_be_looked_for() {
+    let server = Server::start(|call| match call.name.as_str() {
+        "GET /api/jobs" => (403, json!({ "detail": "no permission" })),
+        _ => aws(call),
+    });
+    let deployment = Deployment { api: server.url.clone(), ..deployment(&server) };
+    let (code, stdout, stderr) = run(deployment, &[(Kind::UnansweredJob, "smoke-1"), (Kind::Dataset, "d")]);
+    let dataset = "NOT removed: dataset d: its records are removed, but it may have a job, which can write more";
+    assert!(stderr.starts_with("  NOT removed: job of the test smoke-1: ") && stderr.contains(dataset), "{stderr}");
+    assert!(!stdout.contains("removed dataset"), "{stdout}");
+    assert_eq!(code, Some(1));
+}
+
 /// The table has several pages and partitions, and leaves an item unprocessed once.
 #[test]
 fn every_record_of_a_dataset_is_removed() {

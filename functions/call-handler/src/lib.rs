@@ -10,6 +10,7 @@
 //!   commit are sent to the handler again, under the same keys. A ping counts for the version that asked for it.
 //! - **If it fails:** as in `process-item`. A call that this stack cannot make, for example because its root secret
 //!   cannot be read, fails the message and says nothing about the handler.
+//! - **Paused:** as in `process-item`, and no call begins. Items without an answer spend no try.
 //! - **Never:** counts what the handler has not said; begins a call that could outlast the function; calls a handler
 //!   later than three seconds after it last read a closed breaker.
 //!

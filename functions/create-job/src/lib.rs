@@ -19,6 +19,8 @@
 //!   that is not known to be sent. A duplicate chunk message is harmless.
 //! - **If it fails again:** the second delivery puts a copy of the message into the copies lane and acknowledges the
 //!   original, so that the tenant's other jobs do not wait behind it.
+//! - **Paused:** a delivery that begins during a pause of the job acknowledges its message, and resets the count of the
+//!   sweeper's re-sends. The split keeps its place, and the sweeper sends a message after the pause.
 //! - **Fair:** a delivery lasts one turn of some seconds, and then sends a continuation to the end of its tenant's
 //!   lane.
 //! - **Never:** holds more in memory than a block and a group of small chunks, or the item file of one group (32 MiB)

@@ -1,7 +1,7 @@
 //! HTTP API of jobs: creation, progress and results; and of registered job types.
 //!
-//! - **Trigger:** every call of the HTTP API except those about uploads and dead letters. Also responds to calls of
-//!   unknown routes.
+//! - **Trigger:** every call of the HTTP API except those about uploads, of the page, and below `/api/operations` and
+//!   `/api/dead-letters`. Costs of other tenants are read here, by operators. Also responds to calls of unknown routes.
 //! - **Reads and writes:** a create or a start writes the items of the request, if any, to the bucket. Then a create
 //!   writes the job, its definition, its idempotency key and its entry among the tenant's active jobs in one
 //!   transaction, then sends the create message. An undo is stored like a create, and the same transaction marks its

@@ -1,7 +1,8 @@
 //! HTTP API of operators: jobs, failures, queues, handlers, pauses, webhooks and dead letters of all tenants.
 //!
-//! - **Trigger:** every call of the HTTP API that concerns all tenants. A separate function, so that no other function
-//!   has access to data of all tenants.
+//! - **Trigger:** every call below `/api/operations` and `/api/dead-letters`. A separate function, so that no other one
+//!   has a permission on the operators' log, or answers with jobs or rows of all tenants. Costs of other tenants are
+//!   read in `jobs-api`.
 //! - **Reads and writes:** jobs, the documents of their reports, the numbers of the queues, the states of handlers, and
 //!   the dead-letter records that the sweeper has written. A replay sends the message again, or reopens its job as a
 //!   retry does; then it records the resolution. A discard only records the resolution. A retry reopens each of its

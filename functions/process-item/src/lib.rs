@@ -16,6 +16,8 @@
 //! - **If it fails:** the message is delivered again after seconds, then at growing intervals (after its visibility
 //!   timeout if the worker died), and work continues from the last commit. After the last receive it reaches the
 //!   dead-letter queue, and the sweeper counts its items as failed.
+//! - **Paused:** during a pause of the job no batch begins. What was processed is committed, the message is
+//!   acknowledged, and the count of the sweeper's re-sends is reset. The sweeper sends the chunk again after the pause.
 //! - **Never:** counts without the condition; starts an item more than three seconds after it last read a running job.
 //!
 //! The processing itself is [`longshore::chunk`], which the sweeper shares.

@@ -5,6 +5,8 @@
 //!   chunk queues. Sends messages again, commits items of dead chunks as failed, and stops jobs. For a deleted job that
 //!   has ended it removes files, upload, records and the job. For job types with a concurrency limit it wakes parked
 //!   chunks if there are free permits.
+//! - **Paused:** of a paused job it only marks groups that have ended, and completes its end. Neither a dead split nor
+//!   its cost stops the job; its time limit and its deletion do.
 //! - **Scheduled jobs:** puts those whose time has come into their queue.
 //! - **Schedules:** fires those whose time has come: each occurrence makes one job, or has one reason why not. After
 //!   that, it checks the options of those whose job type was registered again, and fires them.

@@ -1,9 +1,9 @@
 //! Reproducible ZIP archives: equal files give equal bytes, whatever their order, the time and the machine.
 
 use anyhow::Result;
-use std::io::{Cursor, Write};
+use std::io::{Cursor, Read, Write};
 use zip::write::SimpleFileOptions;
-use zip::{CompressionMethod, DateTime, System, ZipWriter};
+use zip::{CompressionMethod, DateTime, System, ZipArchive, ZipWriter};
 
 /// Permissions of a program.
 pub const PROGRAM: u32 = 0o755;
@@ -49,6 +49,16 @@ pub fn write(entries: &[Entry<'_>], compression: Compression) -> Result<Vec<u8>>
     Ok(archive.finish()?.into_inner())
 }
 
+/// Reads a file of an archive.
+///
+/// # Errors
+/// If it is not an archive, or does not have the file.
+pub fn read(archive: &[u8], name: &str) -> Result<Vec<u8>> {
+    let (mut archive, mut content) = (ZipArchive::new(Cursor::new(archive))?, Vec::new());
+    archive.by_name(name)?.read_to_end(&mut content)?;
+    Ok(content)
+}
+
 fn options(compression: Compression) -> SimpleFileOptions {
     let (method, level) = match compression {
         Compression::None => (CompressionMethod::Stored, None),
@@ -73,13 +83,15 @@ mod tests {
         for compression in [Compression::None, Compression::Fast, Compression::Small] {
             let bytes = write(&[program, document], compression)?;
             assert_eq!(bytes, write(&[document, program], compression)?);
-            let mut archive = zip::ZipArchive::new(Cursor::new(bytes))?;
+            assert_eq!(read(&bytes, document.name)?, document.content);
+            assert!(read(&bytes, "b.txt").is_err());
+            let mut archive = ZipArchive::new(Cursor::new(bytes))?;
             for (index, expected) in [document, program].into_iter().enumerate() {
                 let mut file = archive.by_index(index)?;
                 assert_eq!(file.unix_mode().map(|mode| mode & 0o777), Some(expected.mode));
                 assert_eq!(file.last_modified(), Some(DateTime::default()));
                 let mut content = Vec::new();
-                std::io::Read::read_to_end(&mut file, &mut content)?;
+                file.read_to_end(&mut content)?;
                 assert_eq!(content, expected.content);
             }
         }

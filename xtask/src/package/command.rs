@@ -68,15 +68,21 @@ fn archive_name(architecture: Architecture) -> String {
     format!("longshore-{}-{}", env!("CARGO_PKG_VERSION"), architecture.name())
 }
 
-/// Writes archives to a folder, and the checksums of all its archives of this version: an earlier run can have written
-/// that of the other architecture.
+/// Writes archives to a folder, and the checksums of all its archives of this version and commit: an earlier run can have
+/// written that of the other architecture.
 fn write_archives(output: &Path, built: &Files) -> Result<()> {
     let mut files = built.clone();
     for architecture in Architecture::ALL {
-        let name = format!("{}.zip", archive_name(architecture));
-        let path = output.join(&name);
-        if !built.contains_key(&name) && path.exists() {
-            files.insert(name, fs::read(&path).with_context(|| format!("cannot read {}", path.display()))?);
+        let folder = archive_name(architecture);
+        let (name, path) = (format!("{folder}.zip"), output.join(format!("{folder}.zip")));
+        if built.contains_key(&name) || !path.exists() {
+            continue;
+        }
+        let content = fs::read(&path).with_context(|| format!("cannot read {}", path.display()))?;
+        if is_of_the_same_commit(folder::commit_of(&folder, &content), built) {
+            files.insert(name, content);
+        } else {
+            progress::note(&format!("  {CHECKSUMS} leaves out {name}, which is not of the same commit: build it, too"));
         }
     }
     let checksums = folder::checksums(files.iter().map(|(name, content)| (name.as_str(), content.as_slice())));
@@ -86,6 +92,12 @@ fn write_archives(output: &Path, built: &Files) -> Result<()> {
         fs::write(&path, content).with_context(|| format!("cannot write {}", path.display()))?;
     }
     Ok(())
+}
+
+/// Returns true if another archive has the commit of those that were built. A modified checkout has none.
+fn is_of_the_same_commit(other: Option<String>, built: &Files) -> bool {
+    let commit = |(name, content): (&String, &Vec<u8>)| folder::commit_of(name.trim_end_matches(".zip"), content);
+    other.is_some() && built.iter().map(commit).all(|commit| commit == other)
 }
 
 /// Writes the package of these binaries to a folder. Returns its files.
@@ -116,23 +128,45 @@ fn show(output: &Path, archives: &Files) {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
+    /// Writes an archive of a commit, and the checksums. Returns these.
+    fn write(output: &Path, architecture: Architecture, commit: Option<&str>) -> Result<String> {
+        let name = archive_name(architecture);
+        let properties: Vec<_> =
+            commit.iter().map(|commit| json!({ "name": "longshore:commit", "value": commit })).collect();
+        let list = json!({ "metadata": { "properties": properties }, "architecture": architecture.name() });
+        let files = Files::from([("dependencies.cdx.json".to_owned(), list.to_string().into_bytes())]);
+        write_archives(output, &Files::from([(format!("{name}.zip"), folder::archived(&name, &files)?)]))?;
+        Ok(fs::read_to_string(output.join(CHECKSUMS))?)
+    }
+
     #[test]
-    fn the_checksums_have_the_archives_of_all_runs_with_this_version() -> Result<()> {
+    fn the_checksums_have_the_archives_of_all_runs_with_this_version_and_commit() -> Result<()> {
         let output = tempfile::tempdir()?;
-        fs::write(output.path().join("longshore-0.0.1-arm64.zip"), "another version")?;
-        let names = Architecture::ALL.map(|architecture| format!("{}.zip", archive_name(architecture)));
-        for name in &names {
-            write_archives(output.path(), &Files::from([(name.clone(), name.clone().into_bytes())]))?;
+        let (output, [first, second]) = (output.path(), Architecture::ALL);
+        fs::write(output.join("longshore-0.0.1-arm64.zip"), "another version")?;
+        let one = write(output, first, Some("abc"))?;
+        let both = write(output, second, Some("abc"))?;
+        assert!(both.starts_with(&one) && both.lines().count() == 2, "{both}");
+        assert_eq!(write(output, first, Some("abc"))?, both, "it was built again");
+        Ok(())
+    }
+
+    #[test]
+    fn the_checksums_leave_out_an_archive_of_another_commit_or_of_none() -> Result<()> {
+        let [first, second] = Architecture::ALL;
+        for commits in [[Some("abc"), Some("def")], [None, Some("def")], [Some("abc"), None], [None, None]] {
+            let output = tempfile::tempdir()?;
+            write(output.path(), first, commits[0])?;
+            let checksums = write(output.path(), second, commits[1])?;
+            assert!(checksums.contains(second.name()) && !checksums.contains(first.name()), "{commits:?}: {checksums}");
         }
-        let all = names.iter().map(|name| (name.as_str(), name.as_bytes()));
-        let expected = folder::checksums(all);
-        assert_eq!(fs::read_to_string(output.path().join(CHECKSUMS))?, expected);
-        write_archives(output.path(), &Files::from([(names[1].clone(), b"built again".to_vec())]))?;
-        let checksums = fs::read_to_string(output.path().join(CHECKSUMS))?;
-        assert_eq!(checksums.lines().next(), expected.lines().next());
-        assert_ne!(checksums.lines().nth(1), expected.lines().nth(1));
+        let output = tempfile::tempdir()?;
+        fs::write(output.path().join(format!("{}.zip", archive_name(first))), "no archive")?;
+        assert_eq!(write(output.path(), second, Some("def"))?.lines().count(), 1);
         Ok(())
     }
 }

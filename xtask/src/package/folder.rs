@@ -9,7 +9,7 @@ use data_encoding::HEXLOWER;
 use local_cloud::archive::{self, Compression, DOCUMENT, Entry, PROGRAM};
 use sha2::{Digest, Sha256};
 
-use super::{Architecture, template};
+use super::{Architecture, dependencies, template};
 
 /// Name of the checksums, in the form of `sha256sum`.
 pub(super) const CHECKSUMS: &str = "SHA256SUMS";
@@ -74,6 +74,11 @@ pub(super) fn archived(folder: &str, files: &Files) -> Result<Vec<u8>> {
     let entry = |(name, content)| Entry { name, content, mode: DOCUMENT };
     let entries: Vec<_> = names.iter().map(String::as_str).zip(files.values().map(Vec::as_slice)).map(entry).collect();
     archive::write(&entries, Compression::None)
+}
+
+/// Returns the commit of an archive of the files in a folder of this name; `None` if it is not known.
+pub(super) fn commit_of(folder: &str, archive: &[u8]) -> Option<String> {
+    dependencies::commit_of(&archive::read(archive, &format!("{folder}/{DEPENDENCIES}")).ok()?)
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test's own step that fails ends the test")]
 
+mod alarms;
 mod aws_metrics;
 mod check;
 mod dashboards;

@@ -19,9 +19,18 @@ const JOBS: u64 = 10;
 /// Number of rows of a job without `--rows`.
 const ROWS: u64 = 1_000;
 
+/// The help. Placeholders are here, because clap replaces `{n}` by a line end in all other texts.
+const HELP: &str = "\
+{before-help}{about-with-newline}
+{usage-heading} {usage}
+
+{all-args}
+
+Placeholders of --item: {job} is the number of the job, {n} that of the item in it.{after-help}";
+
 /// Options of `load`.
 #[derive(clap::Args)]
-#[command(after_help = "Examples:
+#[command(help_template = HELP, after_help = "Examples:
   longshore load --jobs 20 --concurrency 4 --rows 1000
   longshore load --rate 2/s --duration 5m --mix 'rows=1000:80,rows=100000:20' --profile a --profile b
 
@@ -60,7 +69,8 @@ pub struct Options {
     /// Mode of the imports: `validate` writes nothing
     #[arg(long, value_name = "MODE", default_value = "upsert", value_parser = ["upsert", "validate"])]
     mode: String,
-    /// Template of the items of a type, such as 'mail={"to":"user-{job}-{n}@example.com"}'; repeatable
+    /// Template of the items of a type, such as 'mail={"to":"user-{job}@example.com"}', with the placeholders below;
+    /// repeatable
     #[arg(long = "item", value_name = "TYPE=JSON", value_parser = pair)]
     items: Vec<(String, String)>,
     /// Options of the jobs of a type, as a JSON object or @FILE; repeatable
@@ -151,6 +161,18 @@ mod tests {
         assert_eq!(options.mix().spec(0), &JobSpec { job_type: IMPORT.to_owned(), rows: 1_000 });
         assert!(options.writes_records(&options.mix()));
         assert!(options.workload("load-1").is_ok());
+    }
+
+    /// clap replaces `{n}` in the help of an option.
+    #[test]
+    fn the_help_has_the_placeholders() {
+        let mut command = <Options as clap::Args>::augment_args(clap::Command::new("load"));
+        for help in [command.render_help(), command.render_long_help()] {
+            let help = help.to_string();
+            assert!(help.contains("{job} is the number of the job, {n} that of the item in it."), "{help}");
+            assert!(help.contains("--item <TYPE=JSON>") && help.contains("Exit codes: 0 every job"), "{help}");
+            assert!(help.contains(r#"'mail={"to":"user-{job}@example.com"}'"#), "{help}");
+        }
     }
 
     #[test]

@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 
 use anyhow::Result;
 use longshore_domain::timestamp::Timestamp;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::filter::Filter;
 use crate::api::Api;
 use crate::output::documents::text;
 use crate::output::pages::each_page;
+use crate::output::table;
 
 /// Failed items of ended jobs with the same job type and code.
 #[derive(Clone, PartialEq, Debug)]
@@ -33,8 +34,52 @@ pub(super) struct Groups {
     pub(super) groups: Vec<Group>,
     /// Failed items that no group counts.
     pub(super) uncounted: u64,
+    /// Groups that pages of the API leave out. A group counts once for each page.
+    pub(super) left_out: u64,
     /// Time at which the first page was read.
     pub(super) as_of: Option<String>,
+}
+
+impl Groups {
+    /// Prints the groups as a table, and what they leave out.
+    pub(super) fn print_table(&self) {
+        if self.groups.is_empty() {
+            println!("There are none.");
+        } else {
+            let heading = ["type", "code", "items", "jobs", "first seen", "last seen"];
+            print!("{}", table::render(heading, self.groups.iter().map(row)));
+            println!("\nRetry a group with `longshore operations retry --type TYPE --code CODE --reason TEXT`.");
+        }
+        self.omissions().iter().for_each(|sentence| println!("{sentence}"));
+    }
+
+    /// Returns the groups as JSON.
+    pub(super) fn document(&self) -> Value {
+        let group = |group: &Group| {
+            json!({ "type": group.job_type, "code": group.code, "items": group.items, "jobs": group.jobs,
+                "firstSeen": group.first_seen.map(Timestamp::to_rfc3339),
+                "lastSeen": group.last_seen.map(Timestamp::to_rfc3339), "jobIds": group.job_ids })
+        };
+        let groups: Vec<_> = self.groups.iter().map(group).collect();
+        json!({ "groups": groups, "groupsLeftOut": self.left_out, "uncounted": self.uncounted, "asOf": self.as_of })
+    }
+
+    /// Describes what the groups leave out.
+    fn omissions(&self) -> Vec<String> {
+        let items = format!("{} more items have failed whose code is not known.", self.uncounted);
+        let groups = format!(
+            "{} groups are left out, because a page of the API has up to 200: filter by --type or --code.",
+            self.left_out
+        );
+        let all = [(self.uncounted, items), (self.left_out, groups)];
+        all.into_iter().filter(|(number, _)| *number > 0).map(|(_, sentence)| sentence).collect()
+    }
+}
+
+fn row(group: &Group) -> [String; 6] {
+    let [items, jobs] = [group.items, group.jobs].map(|count| count.to_string());
+    let [first, last] = [group.first_seen, group.last_seen].map(time);
+    [group.job_type.clone(), group.code.clone(), items, jobs, first, last]
 }
 
 /// Reads the groups of all jobs of a filter, or only those with this code.
@@ -53,12 +98,14 @@ pub(super) fn read(api: &Api, filter: &Filter, code: Option<&str>) -> Result<Gro
 struct Pages {
     groups: BTreeMap<(String, String), Group>,
     uncounted: u64,
+    left_out: u64,
     as_of: Option<String>,
 }
 
 impl Pages {
     fn add(&mut self, page: &Value) {
         self.uncounted += page["uncounted"].as_u64().unwrap_or_default();
+        self.left_out += page["groupsLeftOut"].as_u64().unwrap_or_default();
         if self.as_of.is_none() {
             self.as_of = page["asOf"].as_str().map(str::to_owned);
         }
@@ -91,7 +138,7 @@ impl Pages {
     fn groups(self) -> Groups {
         let mut groups: Vec<_> = self.groups.into_values().collect();
         groups.sort_by_key(|group| std::cmp::Reverse(group.items));
-        Groups { groups, uncounted: self.uncounted, as_of: self.as_of }
+        Groups { groups, uncounted: self.uncounted, left_out: self.left_out, as_of: self.as_of }
     }
 }
 
@@ -102,8 +149,6 @@ pub(super) fn time(time: Option<Timestamp>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     fn group(code: &str, items: u64, at: &str, job: &str) -> Value {
@@ -118,11 +163,24 @@ mod tests {
         pages.add(&json!({ "groups": [group("a", 3, february, "j1"), group("b", 4, february, "j1")], "uncounted": 1,
             "asOf": "2026-03" }));
         pages.add(&json!({ "groups": [group("a", 2, january, "j2")], "uncounted": 2, "asOf": "2026-04" }));
-        let Groups { groups, uncounted, as_of } = pages.groups();
+        let Groups { groups, uncounted, as_of, .. } = pages.groups();
         assert_eq!((uncounted, as_of.as_deref()), (3, Some("2026-03")));
         assert_eq!((groups[0].code.as_str(), groups[0].items, groups[0].jobs), ("a", 5, 2));
         assert_eq!([groups[0].first_seen, groups[0].last_seen].map(time), [january, february]);
         assert_eq!(groups[0].job_ids, ["j1", "j2"]);
+    }
+
+    #[test]
+    fn groups_that_pages_leave_out_are_added_up_and_said() {
+        let mut pages = Pages::default();
+        for left_out in [3, 4] {
+            pages.add(&json!({ "groups": [group("a", 1, "2026-01-01T00:00:00Z", "j")], "groupsLeftOut": left_out }));
+        }
+        let groups = pages.groups();
+        assert_eq!(groups.document()["groupsLeftOut"], 7);
+        let said = groups.omissions();
+        assert!(said.len() == 1 && said[0].starts_with("7 groups are left out"), "{said:?}");
+        assert_eq!(Groups { uncounted: 2, ..groups }.omissions().len(), 2);
     }
 
     #[test]

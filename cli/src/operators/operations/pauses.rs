@@ -1,6 +1,7 @@
 //! Pauses of job types and tenants.
 
 use anyhow::Result;
+use clap::ArgGroup;
 use serde_json::{Value, json};
 
 use crate::api::Api;
@@ -11,9 +12,10 @@ const PAUSES: &str = "/api/operations/pauses";
 
 /// A pause of a job type or of a tenant.
 #[derive(clap::Args)]
+#[command(group = ArgGroup::new("paused").args(["job_type", "tenant"]).required(true))]
 pub(super) struct Pause {
     /// Pause all jobs of this type
-    #[arg(long = "type", value_name = "TYPE", required_unless_present = "tenant", conflicts_with = "tenant")]
+    #[arg(long = "type", value_name = "TYPE")]
     job_type: Option<String>,
     /// Pause all jobs of this tenant
     #[arg(long, value_name = "TENANT")]
@@ -21,7 +23,7 @@ pub(super) struct Pause {
     /// End, at most 7 days from now, such as 2026-07-01T12:00:00Z; 24 hours from now by default
     #[arg(long, value_name = "TIME")]
     until: Option<String>,
-    /// Reason, for the log of operators
+    /// Reason, for the operators' log
     #[arg(long, value_name = "TEXT")]
     reason: String,
 }
@@ -51,7 +53,7 @@ pub(super) struct Resume {
     /// Id of the pause, as `pauses` prints it
     #[arg(value_name = "ID")]
     pause: String,
-    /// Reason, for the log of operators
+    /// Reason, for the operators' log
     #[arg(long, value_name = "TEXT")]
     reason: String,
 }
@@ -87,7 +89,21 @@ pub(super) fn row(pause: &Value) -> [String; 6] {
 
 #[cfg(test)]
 mod tests {
+    use clap::error::ErrorKind;
+
     use super::*;
+
+    #[test]
+    fn either_a_type_or_a_tenant_is_paused() {
+        let parse = |arguments: &[&str]| {
+            let command = <Pause as clap::Args>::augment_args(clap::Command::new("pause"));
+            command.try_get_matches_from([&["pause", "--reason", "r"], arguments].concat())
+        };
+        assert!(parse(&["--type", "t"]).is_ok() && parse(&["--tenant", "t"]).is_ok());
+        let missing = parse(&[]).unwrap_err().to_string();
+        assert!(missing.contains("--type <TYPE>") && missing.contains("--tenant <TENANT>"), "{missing}");
+        assert_eq!(parse(&["--type", "t", "--tenant", "t"]).unwrap_err().kind(), ErrorKind::ArgumentConflict);
+    }
 
     #[test]
     fn a_pause_that_was_made_before_is_said_to_be_unchanged() {

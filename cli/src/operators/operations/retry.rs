@@ -26,7 +26,7 @@ pub(super) struct Retry {
     /// Code of the failures, as `failures` prints it
     #[arg(long, value_name = "CODE")]
     code: String,
-    /// Reason, for the log of operators
+    /// Reason, for the operators' log
     #[arg(long, value_name = "TEXT")]
     reason: String,
     /// Only this job; repeat it for each. All jobs of the group by default

@@ -1,6 +1,6 @@
 //! Options and steps of `smoke`, and the tested stack with the user who calls its API.
 
-use super::cleanup::{Cleanup, Deployment, Kind};
+use super::cleanup::{Cleanup, Deployment, Kind, METADATA};
 use super::file;
 use crate::api::{Api, Mode};
 use crate::aws::pool::{self, Credentials, Pool};
@@ -18,7 +18,10 @@ const TOKEN: &str = "LONGSHORE_TOKEN";
 #[command(after_help = "Environment:
   LONGSHORE_TOKEN  Token of an existing user; without it, the test creates a user in the stack's user pool, or with
                    --local signs in the first user of the local stack
-  AWS_PROFILE, AWS_REGION and the other variables of the AWS CLI: the account")]
+  AWS_PROFILE, AWS_REGION and the other variables of the AWS CLI: the account
+
+Exit codes: 0 every check passed, and all test data is removed, 1 a check failed, or test data could not be removed, 2 \
+wrong usage, 4 sign-in needed, 130 interrupted.")]
 pub struct Options {
     #[command(flatten)]
     target: TargetOptions,
@@ -59,6 +62,7 @@ fn import(target: &Tested, name: &str, folder: TempDir, cleanup: &mut Cleanup) -
         dataset: name.to_owned(),
         key: "id".to_owned(),
         mode: Mode::Upsert,
+        metadata: [(METADATA.to_owned(), name.to_owned())].into(),
     };
     let user = target.needs_user().then_some(name);
     user.map(|user| cleanup.add(Kind::User, user)).transpose()?;
@@ -70,7 +74,8 @@ fn import(target: &Tested, name: &str, folder: TempDir, cleanup: &mut Cleanup) -
     let outcome = import.run(&api, &mut |created| match created {
         Created::Upload(id) => {
             cleanup.add(Kind::Upload, id)?;
-            // The job creates the dataset, and it needs the upload.
+            // The job needs the upload, and creates the dataset. It can exist although its creation is not answered.
+            cleanup.add(Kind::UnansweredJob, name)?;
             cleanup.add(Kind::Dataset, name)
         }
         Created::Job(url) => {
@@ -197,8 +202,8 @@ mod tests {
     }
 
     #[test]
-    fn the_help_names_the_environment_variable() {
+    fn the_help_names_the_environment_variable_and_the_exit_codes() {
         let help = <Options as clap::Args>::augment_args(clap::Command::new("smoke")).render_help().to_string();
-        assert!(help.contains("LONGSHORE_TOKEN"), "{help}");
+        assert!(help.contains("LONGSHORE_TOKEN") && help.contains("Exit codes: 0 every check passed"), "{help}");
     }
 }

@@ -42,7 +42,7 @@ const BODY_BYTES: usize = 4 * 1024;
 struct ReplayRequest {
     /// Job whose newest 500 open dead letters are replayed, including those of up to 100 chunks.
     job_id: JobId,
-    /// Reason, for the log of operators.
+    /// Reason, for the operators' log.
     #[schema(min_length = 1, max_length = 500)]
     reason: Option<String>,
 }

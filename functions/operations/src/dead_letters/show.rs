@@ -1,5 +1,5 @@
 //! `GET /api/dead-letters/{letterId}`: one dead letter with its body. The only call that returns rows of other tenants:
-//! the read of an operator, who sees them, is in the log of operators.
+//! the read of an operator, who sees them, is in the operators' log.
 
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ use crate::log::audited::{ActionSummary, AuditedAction};
     tag = "dead letters",
     summary = "Read a dead letter with its body.",
     description = "For operators; a read-only operator gets no body. A resolved dead letter is kept for 14 days, with the \
-        operator who resolved it. A call that can return rows is in the log of operators.",
+        operator who resolved it. A call that can return rows is in the operators' log.",
     params(DeadLetterIdInPath),
     responses(
         (

@@ -8,7 +8,7 @@ use longshore_domain::ports::OperatorLog;
 
 use crate::function::{Backend, Operations};
 
-/// An operator's action that the log of operators records.
+/// An operator's action that the operators' log records.
 pub(crate) struct AuditedAction {
     pub(crate) action: OperatorAction,
     pub(crate) scope: ActionScope,

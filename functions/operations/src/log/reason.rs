@@ -15,7 +15,7 @@ const INVALID: &str = "invalid_reason";
 #[into_params(parameter_in = Query)]
 #[allow(dead_code, reason = "for the schema only")]
 pub(crate) struct ReasonQuery {
-    /// Reason, for the log of operators.
+    /// Reason, for the operators' log.
     #[param(required = false, min_length = 1, max_length = 500)]
     reason: String,
 }
@@ -25,7 +25,7 @@ pub(crate) struct ReasonQuery {
 #[into_params(parameter_in = Query)]
 #[allow(dead_code, reason = "for the schema only")]
 pub(crate) struct RequiredReasonQuery {
-    /// Reason, for the log of operators.
+    /// Reason, for the operators' log.
     #[param(min_length = 1, max_length = 500)]
     reason: String,
 }

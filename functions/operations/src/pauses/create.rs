@@ -40,7 +40,7 @@ struct PauseRequest {
     /// End, in RFC 3339: at most 7 days from now; by default, 24 hours from now.
     #[schema(format = DateTime)]
     until: Option<String>,
-    /// Reason, for the log of operators.
+    /// Reason, for the operators' log.
     #[schema(min_length = 1, max_length = 500)]
     reason: String,
 }
@@ -118,7 +118,7 @@ fn too_many() -> Problem {
     Problem::new(Kind::TooManyPauses, detail)
 }
 
-/// Returns a pause as the log of operators names it.
+/// Returns a pause as the operators' log names it.
 pub(crate) fn logged_scope(Pause { id, scope, .. }: &Pause) -> ActionScope {
     let named = ActionScope { pause_id: Some(*id), ..ActionScope::default() };
     match scope {

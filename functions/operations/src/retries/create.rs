@@ -44,7 +44,7 @@ struct RetriesRequest {
     /// Time at which the failures were read: `asOf` of the groups. Jobs that have ended later are refused.
     #[schema(format = DateTime)]
     as_of: Option<String>,
-    /// Reason, for the log of operators.
+    /// Reason, for the operators' log.
     #[schema(min_length = 1, max_length = 500)]
     reason: String,
 }

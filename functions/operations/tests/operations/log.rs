@@ -1,4 +1,4 @@
-//! The log of operators: an entry for each action, and `GET /api/operations/log`.
+//! The operators' log: an entry for each action, and `GET /api/operations/log`.
 
 use longshore_domain::job::Status;
 use longshore_domain::operator_log::{ActionScope, LogEntry, OperatorAction};

@@ -48,7 +48,7 @@ pub(crate) struct World {
     pub(crate) queues: MemoryQueues,
     /// Reports.
     pub(crate) files: MemoryFiles,
-    /// The log of operators.
+    /// The operators' log.
     pub(crate) log: MemoryOperatorLog,
     /// The clock of the function.
     pub(crate) clock: fn() -> Timestamp,

@@ -282,7 +282,7 @@ export const operationsText = {
 
     reason: {
       label: "Reason",
-      hint: "It goes into the log of operators. Write no data of a tenant into it.",
+      hint: "It goes into the operators' log. Write no data of a tenant into it.",
       missing: "Say why you do this.",
       cancel: "Cancel",
     },

@@ -14,12 +14,15 @@ const SPECIFICATION: &str = "1.6";
 /// Reference of the package as a whole.
 const ROOT: &str = "longshore";
 
+/// Property with the commit.
+const COMMIT: &str = "longshore:commit";
+
 /// Writes the list of these components, which are sorted.
 pub(super) fn write(components: &[Component], architecture: Architecture, commit: Option<&str>) -> Result<String> {
-    let property = |name: &str, value: &str| json!({ "name": format!("longshore:{name}"), "value": value });
-    let properties: Vec<_> = [property("architecture", architecture.name())]
+    let property = |name: &str, value: &str| json!({ "name": name, "value": value });
+    let properties: Vec<_> = [property("longshore:architecture", architecture.name())]
         .into_iter()
-        .chain(commit.map(|commit| property("commit", commit)))
+        .chain(commit.map(|commit| property(COMMIT, commit)))
         .collect();
     let functions = components.iter().filter(|component| component.kind == Kind::Function);
     let root = json!({ "ref": ROOT, "dependsOn": functions.map(|function| &function.reference).collect::<Vec<_>>() });
@@ -44,6 +47,13 @@ pub(super) fn write(components: &[Component], architecture: Architecture, commit
         "dependencies": dependencies,
     });
     Ok(serde_json::to_string_pretty(&document)? + "\n")
+}
+
+/// Returns the commit of a list; `None` if the checkout was modified, or if this is not a list.
+pub(in crate::package) fn commit_of(list: &[u8]) -> Option<String> {
+    let document: Value = serde_json::from_slice(list).ok()?;
+    let mut properties = document["metadata"]["properties"].as_array()?.iter();
+    properties.find(|property| property["name"] == COMMIT)?["value"].as_str().map(str::to_owned)
 }
 
 fn component(component: &Component) -> Value {
@@ -76,6 +86,15 @@ mod tests {
             hash: (kind == Kind::Registry).then(|| ("SHA-256", "00".to_owned())),
             depends_on: depends_on.iter().map(|reference| (*reference).to_owned()).collect(),
         }
+    }
+
+    #[test]
+    fn the_commit_of_a_list_can_be_read() -> Result<()> {
+        for commit in [Some("abc"), None] {
+            assert_eq!(commit_of(write(&[], Architecture::Arm64, commit)?.as_bytes()).as_deref(), commit);
+        }
+        assert_eq!(commit_of(b"{}"), None);
+        Ok(())
     }
 
     #[test]

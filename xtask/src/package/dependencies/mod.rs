@@ -19,4 +19,5 @@ mod list;
 mod npm;
 
 use component::{Component, Kind};
+pub(super) use document::commit_of;
 pub(super) use list::list;

@@ -2,7 +2,7 @@
 //!
 //! A separate process reads a pipe whose only writer is the test. At the end of the pipe it removes the listed test
 //! data in the order of dependencies, and nothing else. It reports everything that it cannot remove, and then exits
-//! with code 1.
+//! with code 1. A job whose creation was not answered is found in the list of jobs.
 //!
 //! | file | content |
 //! | --- | --- |
@@ -17,4 +17,5 @@ mod process;
 mod stored;
 
 pub use command::run;
+pub(super) use process::METADATA;
 pub use process::{Cleanup, Deployment, Kind, Message, command};

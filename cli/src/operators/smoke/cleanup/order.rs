@@ -7,20 +7,20 @@ use anyhow::{Result, bail};
 use super::process::Kind;
 
 /// Removes all resources. A failure does not prevent the other removals. Reports each removal and each failure. Returns
-/// the kinds that could not be removed.
+/// the kinds that could not be removed. `remove` returns what was removed; `None` if there was nothing.
 pub(super) fn remove_all(
     resources: &BTreeMap<Kind, String>,
-    remove: &dyn Fn(Kind, &str) -> Result<()>,
+    remove: &dyn Fn(Kind, &str) -> Result<Option<String>>,
     report: &mut dyn FnMut(Result<String, String>),
 ) -> Vec<Kind> {
     let mut left = Vec::new();
     for (&kind, id) in resources {
-        // The removal of a job also removes its upload.
-        if kind == Kind::Upload && resources.contains_key(&Kind::Job) {
+        // The removal of a job also removes its upload, and a test has one job.
+        if matches!(kind, Kind::Upload | Kind::UnansweredJob) && resources.contains_key(&Kind::Job) {
             continue;
         }
-        match remove(kind, id).and_then(|()| is_final(kind, &left)) {
-            Ok(()) => report(Ok(format!("removed {kind} {id}"))),
+        match remove(kind, id).and_then(|removed| is_final(kind, &left).map(|()| removed)) {
+            Ok(removed) => removed.into_iter().for_each(|removed| report(Ok(format!("removed {removed}")))),
             Err(error) => {
                 left.push(kind);
                 report(Err(format!("NOT removed: {kind} {id}: {error:#}")));
@@ -30,10 +30,13 @@ pub(super) fn remove_all(
     left
 }
 
-/// Fails for a dataset whose job could not be removed.
+/// Fails for a dataset whose job could not be removed, or not be looked for.
 fn is_final(kind: Kind, left: &[Kind]) -> Result<()> {
     if kind == Kind::Dataset && left.contains(&Kind::Job) {
         bail!("its records are removed, but its job is not and can write more");
+    }
+    if kind == Kind::Dataset && left.contains(&Kind::UnansweredJob) {
+        bail!("its records are removed, but it may have a job, which can write more");
     }
     Ok(())
 }
@@ -47,9 +50,13 @@ mod tests {
     /// Removes resources of these kinds; one kind can fail. Returns the attempted kinds, and the reports.
     fn remove(kinds: &[Kind], failing: Option<Kind>) -> (Vec<Kind>, Vec<String>) {
         let (attempts, mut reports) = (RefCell::new(Vec::new()), Vec::new());
-        let remove = |kind, _: &str| {
+        let remove = |kind: Kind, id: &str| {
             attempts.borrow_mut().push(kind);
-            if Some(kind) == failing { bail!("no") } else { Ok(()) }
+            match kind {
+                _ if Some(kind) == failing => bail!("no"),
+                Kind::UnansweredJob => Ok(None),
+                _ => Ok(Some(format!("{kind} {id}"))),
+            }
         };
         let resources = kinds.iter().map(|kind| (*kind, "x".to_owned())).collect();
         let left =
@@ -84,5 +91,18 @@ mod tests {
         assert_eq!(attempts, [Kind::Job, Kind::Dataset]);
         let dataset = "NOT removed: dataset x: its records are removed, but its job is not and can write more";
         assert_eq!(reports, ["NOT removed: job x: no", dataset]);
+    }
+
+    #[test]
+    fn a_job_without_an_answer_is_looked_for_before_upload_and_dataset_are_removed() {
+        let kinds = [Kind::Dataset, Kind::Upload, Kind::UnansweredJob];
+        let (attempts, reports) = remove(&kinds, None);
+        assert_eq!(attempts, [Kind::UnansweredJob, Kind::Upload, Kind::Dataset]);
+        assert_eq!(reports, ["removed upload x", "removed dataset x"], "there was no job");
+        let (attempts, reports) = remove(&kinds, Some(Kind::UnansweredJob));
+        assert_eq!(attempts, [Kind::UnansweredJob, Kind::Upload, Kind::Dataset]);
+        let dataset = "NOT removed: dataset x: its records are removed, but it may have a job, which can write more";
+        assert_eq!(reports, ["NOT removed: job of the test x: no", "removed upload x", dataset]);
+        assert_eq!(remove(&[Kind::UnansweredJob, Kind::Job], None).0, [Kind::Job], "its creation was answered");
     }
 }

@@ -22,6 +22,9 @@ const BASE64_URL: GeneralPurpose = GeneralPurpose::new(
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
 );
 
+/// Metadata of the job. Its value is the name of the test.
+pub(in crate::operators::smoke) const METADATA: &str = "smoke";
+
 /// A message, sent as one line.
 #[derive(Deserialize, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -77,6 +80,8 @@ fn read_tenant(token: &str, claim: &str) -> Option<TenantId> {
 pub enum Kind {
     /// A job, with its files and its upload.
     Job,
+    /// A job whose creation was not answered, by the name of its test.
+    UnansweredJob,
     /// An upload without a job.
     Upload,
     /// All records of a dataset.
@@ -89,6 +94,7 @@ impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Job => "job",
+            Self::UnansweredJob => "job of the test",
             Self::Upload => "upload",
             Self::Dataset => "dataset",
             Self::User => "user",

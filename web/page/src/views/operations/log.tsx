@@ -1,4 +1,4 @@
-/** The log of operators: who did what, when and why, and what came of it. */
+/** The operators' log: who did what, when and why, and what came of it. */
 
 import type { OperatorLogEntry } from "longshore-client";
 import { api } from "../../api";
