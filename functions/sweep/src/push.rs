@@ -74,7 +74,7 @@ impl<S: Store + Removal, Q: Queues, F: Files> Executor<'_, S, Q, F> {
     /// Sets the final status without a report. The counts are exact: every group is closed before they are read.
     async fn end_without_report(&self, job: &Job, stop: &Stop) -> PortResult<()> {
         if let Transition::Made(job) = self.ports.store.stop(job.job_id, job.generation, stop).await? {
-            // Workers may still be running; the next sweep closes the groups.
+            // Workers may still be running; the next push closes the groups.
             return request_completion(self.ports, &job).await;
         }
         let mut groups = Vec::new();

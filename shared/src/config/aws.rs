@@ -153,7 +153,7 @@ impl Aws {
         Ok(DynamoRecords::new(self.dynamodb(), text(names::RECORDS_TABLE)?))
     }
 
-    /// Creates the log of operators' actions on the table that `LONGSHORE_OPERATOR_LOG_TABLE` names.
+    /// Creates the operators' log on the table that `LONGSHORE_OPERATOR_LOG_TABLE` names.
     ///
     /// # Errors
     /// If the variable is not set.

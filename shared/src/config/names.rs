@@ -4,7 +4,7 @@
 pub const JOBS_TABLE: &str = "LONGSHORE_JOBS_TABLE";
 /// Table of the records that imports write.
 pub const RECORDS_TABLE: &str = "LONGSHORE_RECORDS_TABLE";
-/// Table of the log of operators' actions.
+/// Table of the operators' log.
 pub const OPERATOR_LOG_TABLE: &str = "LONGSHORE_OPERATOR_LOG_TABLE";
 /// Bucket of uploads, work files and reports.
 pub const BUCKET: &str = "LONGSHORE_BUCKET";

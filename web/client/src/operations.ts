@@ -44,7 +44,7 @@ export interface DeadLettersOptions extends PageOptions {
 
 /** Options of an operator's action. */
 export interface ActionOptions extends CallOptions {
-  /** The reason, for the log of operators. */
+  /** The reason, for the operators' log. */
   readonly reason?: string | undefined;
 }
 

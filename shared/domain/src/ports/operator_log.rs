@@ -5,7 +5,7 @@ use std::future::Future;
 use super::{Page, PortResult};
 use crate::operator_log::{ActionResult, LogEntry, LoggedAction};
 
-/// The log of operators' actions.
+/// The operators' log.
 pub trait OperatorLog: Send + Sync {
     /// Appends an entry, if none has its id: a repetition whose response was lost changes nothing.
     fn append(&self, entry: &LogEntry) -> impl Future<Output = PortResult<()>> + Send;

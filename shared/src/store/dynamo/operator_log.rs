@@ -1,4 +1,4 @@
-//! The log of operators' actions, in a table of its own: no other function has any permission on it, and this one can
+//! The operators' log, in a table of its own: no other function has any permission on it, and this one can
 //! only put and read. A put of an item that exists is refused by its condition.
 //!
 //! | item | `PK` | `SK` | contents |

@@ -1,4 +1,4 @@
-//! The log of operators' actions in memory.
+//! The operators' log in memory.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
