@@ -125,9 +125,6 @@ mod tests {
 
     use super::Cli;
 
-    /// Commands whose help does not list the codes.
-    const WITHOUT_CODES: [&str; 3] = ["operations", "deploy-check", "smoke"];
-
     /// Passes each visible command that has no subcommands to `check`, with its words.
     fn each_leaf(command: &Command, words: &str, check: &mut dyn FnMut(&str, &Command)) {
         let mut visible = command.get_subcommands().filter(|command| !command.is_hide_set()).peekable();
@@ -148,8 +145,7 @@ mod tests {
     fn every_help_has_the_exit_codes_and_explains_every_argument() {
         each_leaf(&Cli::command(), "", &mut |words, command| {
             let after = command.get_after_help().map(ToString::to_string).unwrap_or_default();
-            let is_excepted = WITHOUT_CODES.iter().any(|name| words.starts_with(name));
-            assert!(is_excepted || after.contains("Exit codes: 0 "), "{words}: {after}");
+            assert!(after.contains("Exit codes: 0 "), "{words}: {after}");
             for argument in command.get_arguments().filter(|argument| !argument.is_hide_set()) {
                 assert!(argument.get_help().is_some(), "{words}: {} has no text", argument.get_id());
             }

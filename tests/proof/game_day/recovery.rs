@@ -40,7 +40,12 @@ pub(super) enum Check {
 /// The rows `over`, and the check of each.
 const ROWS: [(&str, &str, Check); 14] = [
     ("CircuitBreakerAlarm", "the graph has no open circuit breaker for ten minutes", Check::BreakersClosed),
-    ("handler_unavailable", "`waitingFor` is gone, and `itemProgress` increases", Check::EndedAndQuiet),
+    (
+        "handler_unavailable",
+        "`longshore operations jobs --status running --type NAME` no longer shows the reason, and `HandlerCalls` of the \
+         type with `Result=answered` is above 0",
+        Check::EndedAndQuiet,
+    ),
     ("ApiErrorsAlarm", "the share of 5xx on the dashboard is below 5 %", Check::ErrorShare),
     (
         "table_throttled",

@@ -1037,7 +1037,7 @@ export interface paths {
          *     A repeated call starts nothing twice: a job that runs for this code is answered as `started`. With `asOf`, the time at
          *     which the failures were read, a job that has ended since is refused; so a repetition after the end starts nothing either.
          *     A call retries for 20 seconds. Jobs for which there was no time are refused with `unavailable`: repeat the call for them.
-         *     The call and its result are in the log of operators.
+         *     The call and its result are in the operators' log.
          */
         post: operations["retryFailures"];
         delete?: never;
@@ -1113,7 +1113,7 @@ export interface paths {
          *
          *     A pause ends by itself at `until`, 24 hours from now by default and at most 7 days. If the type or the tenant is paused
          *     already, the pause in force is returned unchanged, with `isNew` = `false`; end it first to set another end. At most 100
-         *     pauses are in force at the same time. The call is in the log of operators.
+         *     pauses are in force at the same time. The call is in the operators' log.
          */
         post: operations["pause"];
         delete?: never;
@@ -1136,7 +1136,7 @@ export interface paths {
          * End a pause.
          * @description For operators. Ends a pause. Its jobs resume within about three minutes. A repeated call returns the same response, as long
          *     as the first one is among the last 50 actions of the log. A pause that is not in force, or has ended by itself, is
-         *     answered with 404. The call is in the log of operators.
+         *     answered with 404. The call is in the operators' log.
          */
         delete: operations["endPause"];
         options?: never;
@@ -1242,7 +1242,7 @@ export interface paths {
         };
         /**
          * Read a dead letter with its body.
-         * @description For operators; a read-only operator gets no body. A resolved dead letter is kept for 14 days, with the operator who resolved it. A call that can return rows is in the log of operators.
+         * @description For operators; a read-only operator gets no body. A resolved dead letter is kept for 14 days, with the operator who resolved it. A call that can return rows is in the operators' log.
          */
         get: operations["getDeadLetter"];
         put?: never;
@@ -1251,7 +1251,7 @@ export interface paths {
          * Discard a dead letter.
          * @description For operators. Removes the dead letter from the list immediately, and from its queue within about a minute. Rows that
          *     were counted as failed with it stay failed; a retry of the job runs them again. A repeated call returns the same
-         *     response. The reason is in the log of operators.
+         *     response. The reason is in the operators' log.
          */
         delete: operations["discardDeadLetter"];
         options?: never;
@@ -1276,7 +1276,7 @@ export interface paths {
          *     letters of the same chunk are replayed with it. A canceled job is not reopened.
          *
          *     An unreadable message is redriven to its source queue unchanged. If the dead letter was replayed before, the effect is
-         *     `nothing`. A body is ignored; the reason is in the log of operators.
+         *     `nothing`. A body is ignored; the reason is in the operators' log.
          */
         post: operations["replayDeadLetter"];
         delete?: never;
@@ -3242,7 +3242,7 @@ export interface components {
              * @description End, in RFC 3339: at most 7 days from now; by default, 24 hours from now.
              */
             until?: string | null;
-            /** @description Reason, for the log of operators. */
+            /** @description Reason, for the operators' log. */
             reason: string;
         };
         /** @description The pauses that are in force. */
@@ -3485,7 +3485,7 @@ export interface components {
         ReplayRequest: {
             /** @description Job whose newest 500 open dead letters are replayed, including those of up to 100 chunks. */
             jobId: components["schemas"]["JobId"];
-            /** @description Reason, for the log of operators. */
+            /** @description Reason, for the operators' log. */
             reason?: string | null;
         };
         /** @description A column of the results. */
@@ -3590,7 +3590,7 @@ export interface components {
              * @description Time at which the failures were read: `asOf` of the groups. Jobs that have ended later are refused.
              */
             asOf?: string | null;
-            /** @description Reason, for the log of operators. */
+            /** @description Reason, for the operators' log. */
             reason: string;
         };
         /** @description Options of a retry: all failed items, those in a corrected file, or those with one code. */
@@ -15862,7 +15862,7 @@ export interface operations {
     endPause: {
         parameters: {
             query: {
-                /** @description Reason, for the log of operators. */
+                /** @description Reason, for the operators' log. */
                 reason: string;
             };
             header?: never;
@@ -16904,7 +16904,7 @@ export interface operations {
     discardDeadLetter: {
         parameters: {
             query?: {
-                /** @description Reason, for the log of operators. */
+                /** @description Reason, for the operators' log. */
                 reason?: string;
             };
             header?: never;
@@ -17065,7 +17065,7 @@ export interface operations {
     replayDeadLetter: {
         parameters: {
             query?: {
-                /** @description Reason, for the log of operators. */
+                /** @description Reason, for the operators' log. */
                 reason?: string;
             };
             header?: never;

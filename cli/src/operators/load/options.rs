@@ -35,7 +35,7 @@ Placeholders of --item: {job} is the number of the job, {n} that of the item in 
   longshore load --rate 2/s --duration 5m --mix 'rows=1000:80,rows=100000:20' --profile a --profile b
 
 Exit codes: 0 every job is completed with exact counts, 1 a job was refused, failed or has wrong counts, or test data \
-could not be removed, 2 wrong usage, 4 sign-in needed, 130 interrupted.")]
+could not be removed, 2 wrong usage, 4 sign-in needed, 130 interrupted (129 by SIGHUP, 143 by SIGTERM).")]
 pub struct Options {
     /// Type of the jobs. `import` writes generated rows; other types get items from a template
     #[arg(long = "type", value_name = "TYPE", default_value = IMPORT)]

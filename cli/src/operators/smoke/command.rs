@@ -21,7 +21,7 @@ const TOKEN: &str = "LONGSHORE_TOKEN";
   AWS_PROFILE, AWS_REGION and the other variables of the AWS CLI: the account
 
 Exit codes: 0 every check passed, and all test data is removed, 1 a check failed, or test data could not be removed, 2 \
-wrong usage, 4 sign-in needed, 130 interrupted.")]
+wrong usage, 4 sign-in needed, 130 interrupted (129 by SIGHUP, 143 by SIGTERM).")]
 pub struct Options {
     #[command(flatten)]
     target: TargetOptions,

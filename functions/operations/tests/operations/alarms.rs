@@ -59,7 +59,8 @@ fn is_on_depth_of(alarm: &str, queue: &str) -> bool {
         "- Id: messages Expression: FILL(visible, 0) + FILL(hidden, 0)".to_owned(),
         metric("visible", "ApproximateNumberOfMessagesVisible"),
         metric("hidden", "ApproximateNumberOfMessagesNotVisible"),
-        "EvaluationPeriods: 1 DatapointsToAlarm: 1".to_owned(),
+        // SQS publishes the newest minutes late.
+        "EvaluationPeriods: 5 DatapointsToAlarm: 1".to_owned(),
         // At least one message.
         "Threshold: 0 ComparisonOperator: GreaterThanThreshold TreatMissingData: notBreaching".to_owned(),
         "AlarmActions: !If [HasAlarmTopic, [!Ref AlarmTopicArn], !Ref AWS::NoValue]".to_owned(),

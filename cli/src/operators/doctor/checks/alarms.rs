@@ -17,7 +17,7 @@ const FIRST_DATA_MS: i64 = 900_000;
 pub(super) fn check(facts: &Facts) -> Vec<Finding> {
     let raised = facts.alarms.iter().filter(|alarm| alarm.state == "ALARM");
     let mut found: Vec<_> = raised.map(|alarm| describe(facts, alarm)).collect();
-    found.extend(facts.missing_alarms.iter().map(|alarm| missing(facts, alarm)));
+    found.extend(facts.missing_alarms.iter().map(missing));
     found.extend(facts.alarms.iter().filter(|alarm| alarm.is_muted).map(|alarm| muted(facts, alarm)));
     found.extend(receiver(facts));
     found
@@ -92,10 +92,10 @@ fn command(facts: &Facts, log: Log<'_>) -> String {
 }
 
 /// Describes an alarm that somebody has deleted. CloudFormation does not notice it.
-fn missing(facts: &Facts, alarm: &MissingAlarm) -> Finding {
-    let create = facts.stack.aws(&format!("cloudwatch put-metric-alarm --alarm-name {}", alarm.name));
-    let fix = format!("create it under its name with the properties that template.yaml has for it: {create}");
-    let finding = Finding::error(&alarm.id, "the alarm does not exist: somebody has deleted it", fix);
+fn missing(alarm: &MissingAlarm) -> Finding {
+    let id = &alarm.id;
+    let fix = format!("give {id} an `AlarmName` in the template and deploy, so that CloudFormation replaces it");
+    let finding = Finding::error(id, format!("the alarm {} does not exist: somebody has deleted it", alarm.name), fix);
     let consequence = "nobody is notified, and a deployment of the same template does not create it again";
     finding.with_code(Code::AlarmMissing).with_consequence(consequence)
 }
@@ -195,7 +195,7 @@ mod tests {
         let missing = MissingAlarm { id: "SweepErrorsAlarm".to_owned(), name: "longshore-a".to_owned() };
         let found = check(&Facts { missing_alarms: vec![missing], ..healthy() });
         assert_eq!((codes(&found).as_slice(), found[0].severity), (["alarm_missing"].as_slice(), Severity::Error));
-        assert!(found[0].fix.ends_with("aws cloudwatch put-metric-alarm --alarm-name longshore-a"), "{}", found[0]);
+        assert!(found[0].fix.contains("give SweepErrorsAlarm an `AlarmName`"), "{}", found[0]);
         let muted = Alarm { is_muted: true, ..alarm("SweepErrorsAlarm", "OK") };
         let found = check(&Facts { alarms: vec![muted], ..healthy() });
         assert_eq!((codes(&found).as_slice(), found[0].severity), (["alarm_muted"].as_slice(), Severity::Warning));
