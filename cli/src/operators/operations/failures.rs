@@ -171,15 +171,15 @@ mod tests {
     }
 
     #[test]
-    fn groups_that_pages_leave_out_are_added_up_and_said() {
+    fn groups_that_pages_leave_out_are_added_up_and_printed() {
         let mut pages = Pages::default();
         for left_out in [3, 4] {
             pages.add(&json!({ "groups": [group("a", 1, "2026-01-01T00:00:00Z", "j")], "groupsLeftOut": left_out }));
         }
         let groups = pages.groups();
         assert_eq!(groups.document()["groupsLeftOut"], 7);
-        let said = groups.omissions();
-        assert!(said.len() == 1 && said[0].starts_with("7 groups are left out"), "{said:?}");
+        let printed = groups.omissions();
+        assert!(printed.len() == 1 && printed[0].starts_with("7 groups are left out"), "{printed:?}");
         assert_eq!(Groups { uncounted: 2, ..groups }.omissions().len(), 2);
     }
 
