@@ -62,7 +62,11 @@ enum Action {
         json: bool,
     },
     /// Send deliveries again: one, or all that failed since a time
-    #[command(after_help = CODES, group = ArgGroup::new("replayed").required(true).args(["delivery", "since"]))]
+    #[command(
+        override_usage = "longshore webhooks replay [OPTIONS] <WEBHOOK> <DELIVERY|--since <TIME>>",
+        after_help = CODES,
+        group = ArgGroup::new("replayed").required(true).args(["delivery", "since"])
+    )]
     Replay {
         /// Id of the webhook, as `list` prints it
         webhook: String,
