@@ -7,7 +7,7 @@ use clap::{ArgGroup, Subcommand};
 use serde_json::{Value, json};
 
 use crate::connection::ConnectionOptions;
-use crate::output::documents::{apply, delete, path, print, print_list, text};
+use crate::output::documents::{apply, delete, path, print, print_list, status, text};
 use crate::output::exit::CODES;
 use crate::output::pages::{List, all};
 
@@ -133,10 +133,7 @@ pub fn run(options: &Options) -> Result<()> {
 }
 
 fn row(webhook: &Value) -> [String; 4] {
-    let status = match webhook["disabledReason"].as_str() {
-        Some(reason) => format!("{} ({reason})", text(&webhook["status"])),
-        None => text(&webhook["status"]),
-    };
+    let status = status(&webhook["status"], &webhook["disabledReason"]);
     [text(&webhook["webhookId"]), text(&webhook["url"]), status, text(&webhook["failingSince"])]
 }
 

@@ -44,6 +44,14 @@ pub(crate) fn text(value: &Value) -> String {
     }
 }
 
+/// Returns a status for a table, with its reason if there is one.
+pub(crate) fn status(status: &Value, reason: &Value) -> String {
+    match reason.as_str() {
+        Some(reason) => format!("{} ({reason})", text(status)),
+        None => text(status),
+    }
+}
+
 /// Reads a request from a file; `-` is standard input.
 pub(crate) fn read(file: &Path) -> Result<Value> {
     let text = if file == Path::new("-") {

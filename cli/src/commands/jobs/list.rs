@@ -5,7 +5,7 @@ use indicatif::HumanCount;
 use serde_json::Value;
 
 use crate::api::Api;
-use crate::output::documents::{print_list, text};
+use crate::output::documents::{print_list, status, text};
 use crate::output::pages::{List, entries, query};
 
 /// Maximum number of jobs on a page of the API.
@@ -68,10 +68,7 @@ fn row(job: &Value) -> [String; 8] {
     let source = &job["source"];
     let input =
         [&job["fileName"], &source["name"], &source["dataset"]].into_iter().find_map(Value::as_str).unwrap_or("-");
-    let status = match job["waitingFor"]["reason"].as_str() {
-        Some(reason) => format!("{} ({reason})", text(&job["status"])),
-        None => text(&job["status"]),
-    };
+    let status = status(&job["status"], &job["waitingFor"]["reason"]);
     [
         text(&job["jobId"]),
         text(&job["jobType"]),

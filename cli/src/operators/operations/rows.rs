@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::output::documents::text;
+use crate::output::documents::{status, text};
 
 /// Codes of the actions in the operators' log, each with the words of the page.
 const ACTIONS: [(&str, &str); 8] = [
@@ -18,10 +18,7 @@ const ACTIONS: [(&str, &str); 8] = [
 
 /// Returns a job as a row.
 pub(super) fn job(job: &Value) -> [String; 7] {
-    let status = match job["waitingFor"]["reason"].as_str() {
-        Some(reason) => format!("{} ({reason})", text(&job["status"])),
-        None => text(&job["status"]),
-    };
+    let status = status(&job["status"], &job["waitingFor"]["reason"]);
     [
         text(&job["jobId"]),
         text(&job["tenant"]),

@@ -4,7 +4,7 @@ use anyhow::Result;
 use serde_json::Value;
 
 use crate::api::Api;
-use crate::output::documents::{print_list, text};
+use crate::output::documents::{print_list, status, text};
 use crate::output::pages::query;
 
 /// The webhooks to list.
@@ -37,10 +37,7 @@ impl Webhooks {
 }
 
 fn row(webhook: &Value) -> [String; 6] {
-    let status = match webhook["disabledReason"].as_str() {
-        Some(reason) => format!("{} ({reason})", text(&webhook["status"])),
-        None => text(&webhook["status"]),
-    };
+    let status = status(&webhook["status"], &webhook["disabledReason"]);
     let [id, host, failures, since, until] =
         ["webhookId", "host", "failures", "failingSince", "pausedUntil"].map(|name| text(&webhook[name]));
     [id, host, status, failures, since, until]
