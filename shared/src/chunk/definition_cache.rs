@@ -56,24 +56,24 @@ impl PreparedDefinition {
 pub struct DefinitionCache(Mutex<Option<Arc<PreparedDefinition>>>);
 
 impl DefinitionCache {
-    /// Returns the job's definition, from the cache if possible.
+    /// Returns the job's definition, from the cache if possible; `None` if it does not exist. That of an ended job can
+    /// have expired before the job.
     pub(super) async fn get<S: JobStore, Q, F>(
         &self,
         ports: &Ports<S, Q, F>,
         registry: &Registry,
         job: &Job,
         mode: Mode,
-    ) -> Result<Arc<PreparedDefinition>, ChunkError> {
+    ) -> Result<Option<Arc<PreparedDefinition>>, ChunkError> {
         // A definition that was cached to give up a chunk has no handler, and cannot be used to process another one.
         let is_usable = |cached: &Arc<PreparedDefinition>| mode == Mode::GiveUp || cached.prepared.is_some();
         if let Some(cached) =
             self.cached().filter(|cached| cached.job == (job.job_id, job.generation) && is_usable(cached))
         {
-            return Ok(cached);
+            return Ok(Some(cached));
         }
         let unusable = |reason: String| ChunkError::Definition { job_type: job.job_type.clone(), reason };
-        let stored = ports.store.definition(job.job_id).await?;
-        let stored = stored.ok_or_else(|| unusable("the job's definition is missing".into()))?;
+        let Some(stored) = ports.store.definition(job.job_id).await? else { return Ok(None) };
         let prepared = match mode {
             Mode::GiveUp => None,
             Mode::Work => {
@@ -89,7 +89,7 @@ impl DefinitionCache {
             unrecorded_reads: AtomicU64::default(),
         });
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&definition));
-        Ok(definition)
+        Ok(Some(definition))
     }
 
     fn cached(&self) -> Option<Arc<PreparedDefinition>> {
@@ -117,7 +117,7 @@ mod tests {
         ports.store.create_job(&job, &definition, None).await.unwrap();
         for (mode, has_handler) in [(Mode::GiveUp, false), (Mode::Work, true), (Mode::GiveUp, true), (Mode::Work, true)]
         {
-            let definition = cache.get(&ports, &registry, &job, mode).await.unwrap();
+            let definition = cache.get(&ports, &registry, &job, mode).await.unwrap().unwrap();
             assert_eq!(definition.prepared.is_some(), has_handler);
         }
     }

@@ -88,6 +88,8 @@ impl<S: Store, Q: Queues, F: Files> Worker<'_, S, Q, F> {
             return Ok(job_type.limits().chunks_at_once);
         }
         let definition = self.definitions.get(self.ports, self.registry, job, mode).await?;
+        // Without one, the job has ended, and the chunk needs no permit.
+        let Some(definition) = definition else { return Ok(None) };
         let Some(limit) = definition.limits().chunks_at_once else { return Ok(None) };
         let read = self.ports.store.handler_state(&job.job_type).await?;
         Ok(Some(read.state.concurrency.now(self.concurrency_of_type(limit), (self.clock)())))
@@ -177,6 +179,10 @@ impl<S: Store, Q: Queues, F: Files> Worker<'_, S, Q, F> {
             metrics::time(Metric::ChunkWait, &[state.job.chunk_queue().as_str()], wait_ms);
         }
         let definition = self.definitions.get(self.ports, self.registry, &state.job, mode).await?;
+        let definition = definition.ok_or_else(|| ChunkError::Definition {
+            job_type: state.job.job_type.clone(),
+            reason: "the job's definition is missing".to_owned(),
+        })?;
         let end = Attempt::new(self, delivery, state, &definition).run().await?;
         if end == ChunkEnd::NextRound && mode == Mode::GiveUp {
             // The items that earlier workers deferred are another round, which is processed immediately.

@@ -45,6 +45,7 @@ impl World {
         let progress = now(self.store.progress(job.job_id)).unwrap();
         let groups = progress.map_or_else(Vec::new, |progress| progress.groups);
         let item = match (groups.is_empty() || self.rng.often(300), self.rng.often(500)) {
+            (true, _) if self.rng.often(300) => JobItem::Definition,
             (true, _) => JobItem::Job,
             (false, true) => JobItem::Group(groups[self.rng.below(groups.len())].number),
             (false, false) => JobItem::Manifest(self.rng.below(job.split.groups as usize + 1) as u32),

@@ -1,13 +1,16 @@
 //! Answers of the contract: only what was said about an item is counted.
 
 use longshore::chunk::ChunkEnd;
+use longshore_domain::job::Stop;
 use longshore_domain::outcome::Counts;
+use longshore_domain::ports::JobTransitions;
 use longshore_domain::registration::Registration;
 use longshore_domain::work_file::End;
+use longshore_testing::JobItem;
 use serde_json::{Value, json};
 
 use crate::scripted::{Scripted, all, ok, returned};
-use crate::world::{World, registration};
+use crate::world::{World, clock, registration};
 
 #[tokio::test]
 async fn every_item_of_a_complete_answer_ends_and_its_output_is_a_row() {
@@ -86,6 +89,19 @@ async fn a_fatal_answer_stops_the_job_and_counts_nothing() {
     assert_eq!(world.run(9).await, [ChunkEnd::NotLive]);
     assert_eq!(world.counts().await, Counts::default());
     assert_eq!(handler.batches().len(), 1);
+}
+
+#[tokio::test]
+async fn a_late_message_of_an_ended_job_whose_definition_has_expired_has_no_effect() {
+    let handler = Scripted::new(all);
+    let world = World::new(&handler, registration(), 1, 8).await;
+    let message = world.next_message().unwrap();
+    world.ports.store.expire(world.job.job_id, JobItem::Definition);
+    let error = world.try_deliver(&message).await.unwrap_err();
+    assert_eq!(error.to_string(), "job type mail: the job's definition is missing", "while the job is live");
+    world.ports.store.stop(world.job.job_id, 0, &Stop::canceled(clock())).await.unwrap();
+    assert_eq!(world.deliver(&message).await, ChunkEnd::NotLive);
+    assert_eq!(handler.batches(), Vec::<Vec<u64>>::new());
 }
 
 #[tokio::test]

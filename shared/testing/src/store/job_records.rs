@@ -22,7 +22,8 @@ pub struct GroupWrite {
 #[derive(Debug)]
 pub(super) struct JobRecords {
     pub(super) job: Job,
-    pub(super) definition: Definition,
+    /// `None` if it has expired.
+    pub(super) definition: Option<Definition>,
     pub(super) groups: BTreeMap<u32, Group>,
     pub(super) manifests: BTreeMap<u32, CommittedGroup>,
 }

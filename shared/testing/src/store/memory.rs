@@ -29,6 +29,8 @@ pub struct MemoryStore(Arc<Mutex<Records>>);
 pub enum JobItem {
     /// The job. Without it the other items cannot be found.
     Job,
+    /// Its definition.
+    Definition,
     /// The group with this number.
     Group(u32),
     /// The manifest of the group with this number.
@@ -62,6 +64,7 @@ impl MemoryStore {
         let mut records = self.records();
         match item {
             JobItem::Job => drop(records.jobs.remove(&id)),
+            JobItem::Definition => drop(records.jobs.get_mut(&id).and_then(|job| job.definition.take())),
             JobItem::Group(group) => drop(records.jobs.get_mut(&id).and_then(|job| job.groups.remove(&group))),
             JobItem::Manifest(group) => drop(records.jobs.get_mut(&id).and_then(|job| job.manifests.remove(&group))),
         }
@@ -138,7 +141,7 @@ impl JobStore for MemoryStore {
     }
 
     async fn definition(&self, id: JobId) -> PortResult<Option<Definition>> {
-        Ok(self.records().jobs.get(&id).map(|of_job| of_job.definition.clone()))
+        Ok(self.records().jobs.get(&id).and_then(|of_job| of_job.definition.clone()))
     }
 
     async fn jobs(&self, query: &JobsQuery<'_>) -> PortResult<JobsPage> {

@@ -169,7 +169,7 @@ impl Records {
         }
         let of_job = JobRecords {
             job: job.clone(),
-            definition: definition.clone(),
+            definition: Some(definition.clone()),
             groups: BTreeMap::new(),
             manifests: BTreeMap::new(),
         };

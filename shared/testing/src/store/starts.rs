@@ -65,8 +65,8 @@ impl Records {
         self.use_uploads(&job);
         if let Some(of_job) = self.jobs.get_mut(&id) {
             of_job.job = job.clone();
-            if let Some(newest) = &reopen.registration {
-                of_job.definition.registration = Some((**newest).clone());
+            if let (Some(newest), Some(definition)) = (&reopen.registration, &mut of_job.definition) {
+                definition.registration = Some((**newest).clone());
             }
         }
         Ok(Reopened::Made(Box::new(job)))

@@ -87,15 +87,16 @@ impl JobTransitions for MemoryStore {
     ) -> PortResult<Option<Reading>> {
         let mut records = self.records();
         let Some(of_job) = records.jobs.get_mut(&id) else { return Ok(None) };
-        if of_job.definition.columns.is_none() {
-            let mut next = Definition { columns: Some(columns.to_vec()), reading, ..of_job.definition.clone() };
+        let Some(definition) = &mut of_job.definition else { return Ok(None) };
+        if definition.columns.is_none() {
+            let mut next = Definition { columns: Some(columns.to_vec()), reading, ..definition.clone() };
             if let Some(Detected { found, options }) = detected.cloned() {
                 (next.options, next.detected) = (options, Some(found));
             }
             items::check_definition(&of_job.job, &next)?;
-            of_job.definition = next;
+            *definition = next;
         }
-        Ok(of_job.definition.reading)
+        Ok(definition.reading)
     }
 
     async fn record_preparation(
