@@ -48,9 +48,6 @@ const SLOWEST_S: f64 = 600.0;
 /// Interval between two sweeps. A sweep takes the emulator a second.
 const SWEEP_INTERVAL: Duration = Duration::from_secs(10);
 
-/// Time from a restart of the receiver to the next one.
-const RESTART_INTERVAL: Duration = Duration::from_secs(30);
-
 /// Time during which a restarted receiver cannot be reached.
 const DOWN: Duration = Duration::from_secs(2);
 
@@ -196,11 +193,11 @@ fn with_faults(
     extent: &Extent,
     measured: &mut Measured,
 ) -> Result<Vec<BTreeSet<String>>> {
-    let over = AtomicBool::new(false);
+    let (over, begun) = (AtomicBool::new(false), AtomicUsize::new(0));
     thread::scope(|scope| {
         let killing = scope.spawn(|| kills(stack, &over, extent));
-        let restarting = scope.spawn(|| restarts(receiver, &over, extent));
-        let jobs = canceled_jobs(receiver, extent);
+        let restarting = scope.spawn(|| restarts(receiver, &begun, &over, extent));
+        let jobs = canceled_jobs(receiver, &begun, extent);
         over.store(true, Ordering::Relaxed);
         measured.kills = killing.join().unwrap_or_else(|_| bail!("the kills have panicked"))?;
         measured.restarts = restarting.join().unwrap_or_else(|_| bail!("the restarts have panicked"))?;
@@ -218,24 +215,25 @@ fn kills(stack: &Stack, over: &AtomicBool, extent: &Extent) -> Result<u64> {
     Ok(killed)
 }
 
-fn restarts(receiver: &Receiver, over: &AtomicBool, extent: &Extent) -> Result<u64> {
-    let (mut count, mut last) = (0, Instant::now());
+/// Restarts the receiver at equal shares of the jobs, however fast they are created.
+fn restarts(receiver: &Receiver, begun: &AtomicUsize, over: &AtomicBool, extent: &Extent) -> Result<u64> {
+    let mut count = 0;
     while count < extent.restarts && !over.load(Ordering::Relaxed) {
         thread::sleep(Duration::from_millis(100));
-        if last.elapsed() > RESTART_INTERVAL {
+        if begun.load(Ordering::Relaxed) as u64 * (extent.restarts + 1) > (count + 1) * extent.jobs as u64 {
             receiver.restart(DOWN)?;
-            (count, last) = (count + 1, Instant::now());
+            count += 1;
         }
     }
     Ok(count)
 }
 
-fn canceled_jobs(receiver: &Receiver, extent: &Extent) -> Result<Vec<BTreeSet<String>>> {
-    let next = AtomicUsize::new(0);
+/// Creates and cancels the jobs, and counts those that it has begun.
+fn canceled_jobs(receiver: &Receiver, begun: &AtomicUsize, extent: &Extent) -> Result<Vec<BTreeSet<String>>> {
     let caller = || {
         let mut jobs: Vec<_> = receiver.tenants.iter().map(|_| BTreeSet::new()).collect();
         loop {
-            let number = next.fetch_add(1, Ordering::Relaxed);
+            let number = begun.fetch_add(1, Ordering::Relaxed);
             if number >= extent.jobs {
                 return anyhow::Ok(jobs);
             }
