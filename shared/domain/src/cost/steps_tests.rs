@@ -1,4 +1,5 @@
-//! The formula beside the calls that the benchmark has counted (`bench/results.md`).
+//! The formula beside the calls that an earlier run of the benchmark has counted. They are fixed here; `SINCE` lists the
+//! calls that were added since.
 
 use super::*;
 use crate::cost::Prices;
