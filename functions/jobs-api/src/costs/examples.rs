@@ -1,7 +1,6 @@
 //! Examples of costs.
 
-use longshore_domain::cost::{Cost, Month, MonthCost, NanoDollars, PlannedRun, SourceEstimate};
-use longshore_domain::split::ChunkLimits;
+use longshore_domain::cost::{Cost, CostEstimate, Month, MonthCost, NanoDollars};
 use longshore_domain::tenant::TenantId;
 use longshore_domain::timestamp::Timestamp;
 
@@ -18,6 +17,21 @@ const COST: Cost = Cost {
     queue: NanoDollars(38_000),
 };
 
+/// The estimate for an import of 5 MiB on arm64. Its amounts are literals, because the API document must not depend on
+/// the architecture of the machine that writes it.
+const ESTIMATE: CostEstimate = CostEstimate {
+    cost: Cost {
+        compute: NanoDollars(178_574),
+        requests: NanoDollars(7_000),
+        database: NanoDollars(16_467_375),
+        storage: NanoDollars(24_400),
+        queue: NanoDollars(40_000),
+    },
+    items: 26_215,
+    assumed_item_bytes: Some(200),
+    assumed_write_micros: Some(1_000),
+};
+
 /// Example: the cost of an import.
 pub(crate) fn job() -> CostDocument {
     CostDocument::new(COST)
@@ -25,9 +39,7 @@ pub(crate) fn job() -> CostDocument {
 
 /// Example: the estimate for an import of 5 MiB.
 pub(crate) fn estimate() -> EstimateDocument {
-    let source = SourceEstimate::File { bytes: 5 << 20, items: None };
-    let limits = ChunkLimits { items: 25_000, bytes: 4 << 20, item_bytes: 16 << 20 };
-    EstimateDocument::new(&PlannedRun { source, limits, writes_records: true }.estimate())
+    EstimateDocument::new(&ESTIMATE)
 }
 
 /// Example: the costs of a tenant's month.
