@@ -11,7 +11,7 @@
 //!   transition for its one step, or a request and its time (<https://aws.amazon.com/step-functions/pricing/>).
 
 use crate::markdown;
-use crate::price::{call_price, dollars};
+use crate::price::{call_price, dollars, gb_second};
 
 /// Number of items of the table.
 const ITEMS: f64 = 1e6;
@@ -79,7 +79,7 @@ pub fn table(job: HandlerJob) -> String {
         ("Distributed Map, standard, an item each", ITEMS, ITEMS * 2.0 * TRANSITION),
     ];
     let row = |(name, calls, service): (&str, f64, f64)| {
-        let handler = calls * (dollars(|prices| prices.request) + HANDLER_GB_S * dollars(|prices| prices.gb_second));
+        let handler = calls * (dollars(|prices| prices.request) + HANDLER_GB_S * gb_second());
         let items = ITEMS / calls;
         let prices = [service, handler, service + handler].map(|price| format!("{price:.4}"));
         [name.to_owned(), format!("{items:.0}")].into_iter().chain(prices).collect()
@@ -99,7 +99,7 @@ fn orchestration(chunks: f64, calls: f64) -> f64 {
     // A message is received and deleted by the mapping.
     let messages = chunks * (2.0 + 1.0 / SENT_TOGETHER) * dollars(|prices| prices.queue_request);
     let invocations = chunks * dollars(|prices| prices.request);
-    let compute = seconds * CALL_HANDLER_GB * dollars(|prices| prices.gb_second) + invocations;
+    let compute = seconds * CALL_HANDLER_GB * gb_second() + invocations;
     chunks * of_calls(&CHUNK_CALLS) + groups * of_calls(&GROUP_CALLS) + messages + compute
 }
 

@@ -6,11 +6,14 @@
 //! exact for items up to 1 KB (writes) and 4 KB (reads): groups, manifests and rows of 100 bytes are smaller. Calls do
 //! not tell of writes of indexes, so these are added by job. A presigned URL counts as the call that it permits, by the
 //! function that signs it.
+//!
+//! The published prices are those of arm64, the default of the stack, whatever machine measures. The ratio of stated and
+//! counted cost has the architecture of the measured functions on both sides.
 
 use crate::run::Run;
 use crate::usage::Calls;
 use longshore::metering::units_for_call;
-use longshore_domain::cost::{Prices, UnitPrices};
+use longshore_domain::cost::{Architecture, Prices, UnitPrices};
 use std::collections::BTreeMap;
 
 /// Functions whose cost a job's own `cost` includes.
@@ -37,27 +40,46 @@ pub(crate) fn dollars(price: fn(&UnitPrices) -> f64) -> f64 {
     price(&Prices::current().per_million) / 1e6
 }
 
+/// Architecture of the published prices.
+const PUBLISHED: Architecture = Architecture::Arm64;
+
+/// Returns the published dollars of a GB-second.
+pub(crate) fn gb_second() -> f64 {
+    gb_second_on(PUBLISHED)
+}
+
+/// Returns the dollars of a GB-second on this architecture.
+fn gb_second_on(architecture: Architecture) -> f64 {
+    Prices::current().per_million.gb_second.for_architecture(architecture) / 1e6
+}
+
 /// Computes the price of a run.
 pub(crate) fn run_price(run: &Run, memory_mb: &BTreeMap<String, u32>) -> Price {
-    let mut price = functions_price(run, memory_mb, |_| true);
+    let mut price = functions_price(run, memory_mb, PUBLISHED, |_| true);
     price.insert("API Gateway", run.api_calls() as f64 * dollars(|prices| prices.api_call));
     price
 }
 
 /// Returns what the job itself says that it has cost, in proportion to the calls that were counted; `None` if it does
-/// not.
+/// not. The functions are built for the machine of the benchmark, so that is the architecture of both.
 pub(crate) fn stated_ratio(run: &Run, memory_mb: &BTreeMap<String, u32>) -> Option<f64> {
-    let counted = total(&functions_price(run, memory_mb, |function| STEPS.contains(&function)));
+    let architecture = Architecture::of_this_binary();
+    let counted = total(&functions_price(run, memory_mb, architecture, |function| STEPS.contains(&function)));
     Some(run.stated_cost? / counted)
 }
 
-/// Computes the price of these functions and of the queues.
-fn functions_price(run: &Run, memory_mb: &BTreeMap<String, u32>, is_counted: impl Fn(&str) -> bool) -> Price {
+/// Computes the price of these functions on this architecture, and of the queues.
+fn functions_price(
+    run: &Run,
+    memory_mb: &BTreeMap<String, u32>,
+    architecture: Architecture,
+    is_counted: impl Fn(&str) -> bool,
+) -> Price {
     let mut price = Price::new();
     let mut add = |service, dollars: f64| *price.entry(service).or_default() += dollars;
     for (function, usage) in run.functions.iter().filter(|(function, _)| is_counted(function)) {
         let gb = f64::from(memory_mb.get(function).copied().unwrap_or_default()) / 1024.0;
-        add(GB_SECONDS, gb * usage.duration_ms / 1000.0 * dollars(|prices| prices.gb_second));
+        add(GB_SECONDS, gb * usage.duration_ms / 1000.0 * gb_second_on(architecture));
         add("Lambda requests", usage.invocations as f64 * dollars(|prices| prices.request));
         for (call, count) in &usage.calls {
             let (service, dollars) = call_price(call);
@@ -99,8 +121,25 @@ pub(crate) fn total(price: &Price) -> f64 {
 mod tests {
     use std::collections::BTreeMap;
 
-    use super::{call_price, dollars, run_price, stated_ratio};
+    use longshore_domain::cost::{Prices, Units};
+
+    use super::{GB_SECONDS, call_price, dollars, run_price, stated_ratio};
     use crate::run::Run;
+    use crate::usage::{ByFunction, Usage};
+
+    /// A run without rows that states this cost.
+    fn run(stated_cost: f64, functions: ByFunction) -> Run {
+        Run {
+            rows: 1,
+            written: 0,
+            size_bytes: 0,
+            seconds: 1.0,
+            first_progress_s: 1.0,
+            polls: 0,
+            stated_cost: Some(stated_cost),
+            functions,
+        }
+    }
 
     /// Messages with a message group have a surcharge in a standard queue (fair queues: $0.10 per million in addition
     /// to $0.40), but not in a FIFO queue. Source: <https://aws.amazon.com/sqs/pricing/>.
@@ -114,18 +153,22 @@ mod tests {
     #[test]
     fn writes_of_indexes_are_counted_and_compared_with_the_jobs_own_cost() {
         let write = dollars(|prices| prices.write_unit);
-        let run = Run {
-            rows: 1,
-            written: 0,
-            size_bytes: 0,
-            seconds: 1.0,
-            first_progress_s: 1.0,
-            polls: 0,
-            stated_cost: Some(5.0 * write),
-            functions: BTreeMap::new(),
-        };
+        let run = run(5.0 * write, BTreeMap::new());
         assert!((run_price(&run, &BTreeMap::new())["DynamoDB"] - 8.0 * write).abs() < 1e-12);
         // The creation is no step of the job.
         assert!((stated_ratio(&run, &BTreeMap::new()).unwrap() - 1.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn the_ratio_has_one_architecture_on_both_sides_and_the_published_price_is_that_of_arm64() {
+        // A thousand seconds of half a GB.
+        let compute = Prices::current().cost(&Units { gb_ms: 500_000, ..Units::NONE }).total().dollars();
+        let usage = Usage { duration_ms: 1e6, ..Usage::default() };
+        let functions = BTreeMap::from([("process-item".to_owned(), usage)]);
+        let memory_mb = BTreeMap::from([("process-item".to_owned(), 512)]);
+        let run = run(5.0 * dollars(|prices| prices.write_unit) + compute, functions);
+        assert!((stated_ratio(&run, &memory_mb).unwrap() - 1.0).abs() < 1e-6);
+        let on_arm64 = 500.0 * dollars(|prices| prices.gb_second.arm64);
+        assert!((run_price(&run, &memory_mb)[GB_SECONDS] - on_arm64).abs() < 1e-9);
     }
 }

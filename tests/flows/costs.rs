@@ -1,6 +1,7 @@
 //! The cost of a job on the stack: its estimate, its parts, its maximum, and the costs of the month.
 
 use anyhow::{Context, Result, ensure};
+use longshore_domain::cost::{Prices, Units};
 use serde_json::{Value, json};
 
 use crate::shared::{Story, dataset, error_code, finish, lines, probe_file, stack};
@@ -35,13 +36,14 @@ fn an_import_states_its_cost_before_and_after_and_in_the_month() -> Story {
 #[test]
 fn a_job_stops_before_it_costs_more_than_its_maximum() -> Story {
     let client = &stack().client;
-    // Forty seconds of work with half a GB are about $0.00027.
+    // Forty seconds of work with half a GB cost a third more than this maximum.
+    let max = Prices::current().cost(&Units { gb_ms: 15_000, ..Units::NONE }).total().dollars();
     let file = probe_file((1..=400).map(|_| "ok,100,,"));
     let upload = client.upload("file.csv", &file)?;
-    let request = json!({ "jobType": "probe", "fileGuid": upload, "options": {}, "maxCost": 0.0002 });
+    let request = json!({ "jobType": "probe", "fileGuid": upload, "options": {}, "maxCost": max });
     let created = client.post("/api/jobs", &request)?.expect(202)?;
     let (job, report) = finish(stack(), created["jobId"].as_str().context("the job has no id")?, &file)?;
     ensure!((job["status"] == "failed") && error_code(&job) == "cost_limit", "{job}");
-    ensure!(!report.unprocessed.is_empty() && dollars(&job["cost"]["total"])? <= 0.0002, "{job}");
+    ensure!(!report.unprocessed.is_empty() && dollars(&job["cost"]["total"])? <= max, "{job}");
     Ok(())
 }

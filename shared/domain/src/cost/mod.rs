@@ -6,6 +6,7 @@
 //!
 //! | module | content |
 //! | --- | --- |
+//! | `architecture` | the architecture of the functions |
 //! | `money` | amounts, and the parts of a cost |
 //! | `prices` | list prices, from `prices.json` |
 //! | `stored` | the stored forms of costs |
@@ -16,6 +17,7 @@
 //! | `estimate` | the estimate for a new job, and the smallest maximum that it can keep |
 //! | `month` | the costs of a tenant's jobs in a month |
 
+mod architecture;
 mod estimate;
 mod limit;
 mod money;
@@ -26,11 +28,12 @@ mod steps;
 mod stored;
 mod units;
 
+pub use architecture::Architecture;
 pub use estimate::{CostEstimate, PlannedRun, SourceEstimate, min_max_cost};
 pub use limit::{SpendingLimit, is_check_due};
 pub use money::{Cost, NanoDollars};
 pub use month::{Charge, Month, MonthCost};
 pub use of_job::{cost_so_far, generation_cost};
-pub use prices::{Prices, UnitPrices};
+pub use prices::{GbSecondPrices, Prices, UnitPrices};
 pub use stored::InvalidCost;
 pub use units::{ChunkUsage, Units};

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-use super::{Cost, NanoDollars, Units};
+use super::{Architecture, Cost, NanoDollars, Units};
 
 /// The prices of this version.
 static CURRENT: LazyLock<Prices> =
@@ -28,7 +28,7 @@ pub struct Prices {
 #[serde(rename_all = "camelCase")]
 pub struct UnitPrices {
     /// A second of a Lambda function with 1 GB.
-    pub gb_second: f64,
+    pub gb_second: GbSecondPrices,
     /// An invocation of a Lambda function.
     pub request: f64,
     /// A write request unit of DynamoDB: 1 KB.
@@ -45,16 +45,41 @@ pub struct UnitPrices {
     pub api_call: f64,
 }
 
+/// Dollars for a million seconds of a Lambda function with 1 GB, by its architecture.
+#[derive(Copy, Clone, PartialEq, Debug, Default, Deserialize)]
+pub struct GbSecondPrices {
+    /// On arm64.
+    pub arm64: f64,
+    /// On x86_64.
+    pub x86_64: f64,
+}
+
+impl GbSecondPrices {
+    /// Returns the price on this architecture.
+    pub const fn for_architecture(self, architecture: Architecture) -> f64 {
+        match architecture {
+            Architecture::Arm64 => self.arm64,
+            Architecture::X86_64 => self.x86_64,
+        }
+    }
+}
+
 impl Prices {
     /// Returns the prices of this version.
     pub fn current() -> &'static Self {
         &CURRENT
     }
 
-    /// Returns the cost of these units.
+    /// Returns the cost of these units on the architecture of this binary.
     pub fn cost(&self, units: &Units) -> Cost {
+        self.cost_on(Architecture::of_this_binary(), units)
+    }
+
+    /// Returns the cost of these units on this architecture.
+    pub fn cost_on(&self, architecture: Architecture, units: &Units) -> Cost {
         let UnitPrices { gb_second, request, write_unit, read_unit, queue_request, object_write, object_read, .. } =
             self.per_million;
+        let gb_second = gb_second.for_architecture(architecture);
         // A millionth of a dollar is a thousand nano-dollars, and a second a thousand milliseconds.
         let times = |number: u64, per_million: f64| number as f64 * per_million * 1_000.0;
         Cost {
@@ -75,12 +100,19 @@ mod tests {
 
     use super::*;
 
+    const UNITS: Units =
+        Units { gb_ms: 2_000, requests: 1, writes: 2, reads: 4, queue: 2, object_writes: 1, object_reads: 5 };
+
     #[test]
     fn every_price_is_positive_and_has_a_source() {
         let file: Value = serde_json::from_str(include_str!("prices.json")).unwrap();
         let prices = file["dollarsPerMillion"].as_object().unwrap();
         for (name, price) in prices {
-            assert!(price.as_f64().is_some_and(|price| price > 0.0), "{name}");
+            let amounts: Vec<&Value> = match price.as_object() {
+                Some(by_architecture) => by_architecture.values().collect(),
+                None => vec![price],
+            };
+            assert!(amounts.iter().all(|amount| amount.as_f64().is_some_and(|amount| amount > 0.0)), "{name}");
             assert!(
                 file["sources"][name].as_str().is_some_and(|url| url.starts_with("https://aws.amazon.com/")),
                 "{name}"
@@ -93,11 +125,25 @@ mod tests {
 
     #[test]
     fn a_cost_is_the_sum_of_its_units() {
-        let units =
-            Units { gb_ms: 2_000, requests: 1, writes: 2, reads: 4, queue: 2, object_writes: 1, object_reads: 5 };
-        let cost = Prices::current().cost(&units);
+        let cost = Prices::current().cost_on(Architecture::Arm64, &UNITS);
         let nanos = [cost.compute, cost.requests, cost.database, cost.storage, cost.queue].map(|part| part.0);
         assert_eq!(nanos, [26_667, 200, 1_750, 7_000, 1_000]);
         assert_eq!(cost.total(), NanoDollars(36_617));
+    }
+
+    #[test]
+    fn compute_costs_a_quarter_more_on_x86_64_and_all_else_the_same() {
+        let GbSecondPrices { arm64, x86_64 } = Prices::current().per_million.gb_second;
+        assert!((x86_64 / arm64 - 1.25).abs() < 0.000_1, "{x86_64} and {arm64}");
+        let cost = |architecture| Prices::current().cost_on(architecture, &UNITS);
+        let (on_arm64, on_x86_64) = (cost(Architecture::Arm64), cost(Architecture::X86_64));
+        assert_eq!((on_arm64.compute, on_x86_64.compute), (NanoDollars(26_667), NanoDollars(33_333)));
+        assert_eq!(Cost { compute: on_arm64.compute, ..on_x86_64 }, on_arm64);
+    }
+
+    #[test]
+    fn the_cost_is_that_of_the_architecture_of_the_binary() {
+        let own = if std::env::consts::ARCH == "x86_64" { Architecture::X86_64 } else { Architecture::Arm64 };
+        assert_eq!(Prices::current().cost(&UNITS), Prices::current().cost_on(own, &UNITS));
     }
 }
