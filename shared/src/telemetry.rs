@@ -177,7 +177,7 @@ mod tests {
         let first = invocation("process-item", Instant::now(), &calls);
         assert_eq!(first["invocation.calls"]["DynamoDB.UpdateItem"], 3);
         assert!(first["invocation.max_rss_kib"].as_u64().is_some_and(|kib| kib > 100));
-        assert!(first["invocation.init_ms"].is_number());
+        assert!(first["invocation.init_ms"].is_number() && first["invocation.duration_ms"].is_number());
         let second = invocation("process-item", Instant::now(), &calls);
         assert_eq!(second.get("invocation.init_ms"), None);
     }

@@ -4,6 +4,7 @@
 //! | --- | --- |
 //! | those of the namespace `Longshore` | lines in the embedded metric format |
 //! | `Invocations` and `Errors` of a function | its invocations; one that has not ended by itself is an error |
+//! | `Duration` of a function | the last lines of its invocations, so one that has not ended by itself has none |
 //! | those of log filters | records at level ERROR |
 //!
 //! A dimension that refers to a resource has the id of the resource in the template as its value.
@@ -20,6 +21,8 @@ pub const OF_STACK: &str = "AWS::StackName";
 
 /// Message of the last line of an invocation.
 const ENDED: &str = "invocation ended";
+/// Its field with the time of the invocation in milliseconds.
+const DURATION: &str = "invocation.duration_ms";
 
 /// A metric with the values of its dimensions.
 #[derive(Clone, Eq, Ord, PartialEq, PartialOrd, Debug)]
@@ -134,6 +137,9 @@ impl Samples {
             let invocation = invocations.entry(&event.stream).or_insert((event.at_ms, false));
             let Ok(line) = serde_json::from_str::<Value>(&event.message) else { continue };
             invocation.1 |= line["message"] == ENDED;
+            if let Some(duration) = line[DURATION].as_f64().filter(|_| line["message"] == ENDED) {
+                self.add(of_function("Duration", function), event.at_ms, duration);
+            }
             if line.get("_aws").is_some() {
                 self.add_metrics(&line).with_context(|| format!("the log of {function} has {line}"))?;
             }
@@ -142,9 +148,8 @@ impl Samples {
             }
         }
         for (at_ms, has_ended) in invocations.into_values() {
-            let series = |name| Series::new("AWS/Lambda", name, Some(("FunctionName", function)));
-            self.add(series("Invocations"), at_ms, 1.0);
-            self.add(series("Errors"), at_ms, if has_ended { 0.0 } else { 1.0 });
+            self.add(of_function("Invocations", function), at_ms, 1.0);
+            self.add(of_function("Errors", function), at_ms, if has_ended { 0.0 } else { 1.0 });
         }
         Ok(())
     }
@@ -171,6 +176,11 @@ impl Samples {
         }
         Ok(())
     }
+}
+
+/// A metric of Lambda, of a function by its id in the template.
+fn of_function(name: &str, function: &str) -> Series {
+    Series::new("AWS/Lambda", name, Some(("FunctionName", function)))
 }
 
 /// The values of a metric of a line, each with the number of times that it occurred.
@@ -207,9 +217,23 @@ mod tests {
         let ended = r#"{"level":"INFO","message":"invocation ended"}"#;
         let events = [event("a", "START"), event("a", ended), event("b", "START"), event("b", "REPORT")];
         samples.add_log("Sweep", None, &events).unwrap();
-        let of = |name| sum(&samples, &Series::new("AWS/Lambda", name, Some(("FunctionName", "Sweep"))));
+        let of = |name| sum(&samples, &of_function(name, "Sweep"));
         assert_eq!((of("Invocations"), of("Errors")), (Some(2.0), Some(1.0)));
-        assert_eq!(of("Throttles"), None);
+        assert_eq!((of("Throttles"), of("Duration")), (None, None));
+    }
+
+    /// The line is the one that the functions write: its test in `shared/src/telemetry.rs` holds the name of the field.
+    #[test]
+    fn the_time_of_an_invocation_is_that_of_its_last_line() {
+        let mut samples = Samples::default();
+        let ended = r#"{"message":"invocation ended","invocation.duration_ms":12.5}"#;
+        let other = r#"{"message":"a message is done","invocation.duration_ms":3}"#;
+        let events = [event("a", other), event("a", ended), event("b", ended), event("c", "START")];
+        samples.add_log("Sweep", None, &events).unwrap();
+        let duration = of_function("Duration", "Sweep");
+        assert_eq!(sum(&samples, &duration), Some(25.0));
+        let longest = samples.statistic(&duration, Statistic::Maximum, &(AT_MS..AT_MS + 1));
+        assert_eq!(longest, Some(12.5));
     }
 
     #[test]

@@ -6,6 +6,8 @@ use serde::Serialize;
 
 /// Origin to which files are uploaded: `https://bucket.s3.region.amazonaws.com`.
 const UPLOAD_ORIGIN: &str = "LONGSHORE_UPLOAD_ORIGIN";
+/// Address of the runbook. It is a path in the repository until an operator sets it.
+const RUNBOOK_URL: &str = "LONGSHORE_RUNBOOK_URL";
 /// Issuer of tokens, as in their `iss`.
 const ISSUER: &str = "LONGSHORE_SIGN_IN_ISSUER";
 /// Client id of the page at the issuer.
@@ -23,6 +25,8 @@ const EMULATOR: &str = "AWS_ENDPOINT_URL";
 pub struct Settings {
     /// Sign-in of users; `None` if access is open.
     pub sign_in: Option<SignIn>,
+    /// URL of the runbook; `None` if its address is not a URL of the web.
+    pub runbook_url: Option<String>,
     #[serde(skip)]
     upload_origin: String,
 }
@@ -77,7 +81,14 @@ impl Settings {
     /// Creates the settings of a page that uploads files to `upload_origin`.
     #[must_use]
     pub fn new(sign_in: Option<SignIn>, upload_origin: String) -> Self {
-        Self { sign_in, upload_origin }
+        Self { sign_in, runbook_url: None, upload_origin }
+    }
+
+    /// Sets the address of the runbook. One that is not a URL of the web is left out: a link to it would lead nowhere.
+    #[must_use]
+    pub fn with_runbook(self, address: String) -> Self {
+        let is_url = ["https://", "http://"].iter().any(|scheme| address.starts_with(scheme));
+        Self { runbook_url: is_url.then_some(address), ..self }
     }
 
     /// Reads the settings that the template sets.
@@ -102,7 +113,8 @@ impl Settings {
                 })
             }
         };
-        Ok(Self::new(sign_in, emulator.map_or_else(|| text(UPLOAD_ORIGIN), Ok)?))
+        let settings = Self::new(sign_in, emulator.map_or_else(|| text(UPLOAD_ORIGIN), Ok)?);
+        Ok(settings.with_runbook(text(RUNBOOK_URL).unwrap_or_default()))
     }
 
     /// Returns the origin to which files are uploaded.

@@ -62,8 +62,10 @@ async fn the_policies_allow_only_what_the_page_needs() {
 }
 
 #[tokio::test]
-async fn the_settings_contain_only_the_sign_in() {
-    let (status, headers, body) = get(settings(Some(cognito())), "/config.json", &[]).await;
+async fn the_settings_contain_only_the_sign_in_and_the_runbook() {
+    let url = "https://git.example.com/runbook.md";
+    let settings_of_users = settings(Some(cognito())).with_runbook(url.to_owned());
+    let (status, headers, body) = get(settings_of_users, "/config.json", &[]).await;
     let reported: Value = serde_json::from_slice(&body).unwrap();
     assert_eq!((status, text(&headers, "cache-control")), (200, "no-cache"));
     let sign_in = json!({
@@ -71,11 +73,22 @@ async fn the_settings_contain_only_the_sign_in() {
         "token": "access", "hostedPage": "https://sign-in.example.com",
         "operators": { "claim": "cognito:groups", "group": "operators", "readOnlyGroup": null }
     });
-    assert_eq!(reported, json!({ "signIn": sign_in }));
+    assert_eq!(reported, json!({ "signIn": sign_in, "runbookUrl": url }));
     let (_, headers, body) = get(settings(None), "/config.json", &[]).await;
-    assert_eq!(serde_json::from_slice::<Value>(&body).unwrap(), json!({ "signIn": null }));
+    assert_eq!(serde_json::from_slice::<Value>(&body).unwrap(), json!({ "signIn": null, "runbookUrl": null }));
     let policy = text(&headers, "content-security-policy");
     assert!(policy.contains(&format!("connect-src 'self' {BUCKET};")), "{policy}");
+}
+
+#[test]
+fn the_runbook_is_left_out_unless_its_address_is_a_url_of_the_web() {
+    let url = |address: &str| settings(None).with_runbook(address.to_owned()).runbook_url;
+    for address in ["https://git.example.com/runbook.md", "http://wiki.local/runbook"] {
+        assert_eq!(url(address).as_deref(), Some(address));
+    }
+    for address in ["docs/runbook.md", "javascript:alert(1)", "//git.example.com/runbook.md", ""] {
+        assert_eq!(url(address), None, "{address}");
+    }
 }
 
 /// If the binary contains the page, every view is its document. Otherwise a message explains how to build it.

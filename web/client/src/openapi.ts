@@ -3921,7 +3921,7 @@ export interface components {
             receivedParts?: components["schemas"]["ReceivedPart"][];
         };
         /**
-         * @description Reason why items of a job wait.
+         * @description Reason why items of a job wait. The runbook has a section for each: `docs/runbook.md#paused` for `paused`.
          * @enum {string}
          */
         WaitReason: "handler_unavailable" | "handler_failing" | "backpressure" | "rate_limit" | "concurrency_limit" | "paused";

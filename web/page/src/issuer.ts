@@ -26,6 +26,8 @@ export interface SignIn {
 export interface Config {
   /** Null if the deployment needs no sign-in. */
   signIn: SignIn | null;
+  /** The URL of the runbook; null if it is not set. Absent in deployments of an earlier version. */
+  runbookUrl?: string | null;
 }
 
 /** Loads the configuration. */

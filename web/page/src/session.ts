@@ -35,6 +35,9 @@ export const personName = computed(() => {
 /** What the user may do for all tenants. Stays when the session ends, as the view does. */
 export const role = signal<Role>(null);
 
+/** The URL of the runbook of this deployment; null if it is not set. */
+export const runbookUrl = signal<string | null>(null);
+
 let config: Config | null = null;
 let manager: UserManager | null = null;
 /** The user of this tab's session, current or ended. */
@@ -45,6 +48,7 @@ export async function startSession(): Promise<void> {
   sessionState.value = "loading";
   try {
     config ??= await loadConfig();
+    runbookUrl.value = config.runbookUrl ?? null;
   } catch {
     sessionState.value = "unreachable";
     return;

@@ -9,6 +9,11 @@ export function waitingWords(reason: WaitingReason): [string, string] {
   return Object.hasOwn(reasons, reason) ? (reasons[reason] ?? unknown) : unknown;
 }
 
+/** Returns the address of the runbook's section about a reason; without a URL, its place in the repository. */
+export function runbookSection(url: string | null, reason: WaitingReason): string {
+  return `${url ?? "docs/runbook.md"}#${reason}`;
+}
+
 /** Returns the time until the next try as text; null if it is not known. */
 export function nextTry(at: string | null | undefined, now: number): string | null {
   const ms = at ? Date.parse(at) - now : Number.NaN;

@@ -1,4 +1,4 @@
-//! Dashboards: their widgets, the alarms that they list, and the math of their expressions.
+//! Dashboards: their panels, the alarms that they list, and the math of their expressions.
 
 use std::collections::BTreeSet;
 
@@ -11,6 +11,59 @@ use super::{TEMPLATE, template};
 /// Number of metrics of a dashboard that is free of charge (<https://aws.amazon.com/cloudwatch/pricing/>). Those that a
 /// search finds are not counted.
 const FREE_METRICS: usize = 50;
+
+/// The panels of both dashboards: dashboard, title, and the names of the metrics that it shows.
+const PANELS: [(&str, &str, &[&str]); 20] = [
+    ("ServiceLevelDashboard", "Time from the creation of a job to its first progress", &["TimeToFirstProgress"]),
+    ("ServiceLevelDashboard", "Rows per second", &["ItemsFailed", "ItemsSkipped", "ItemsSucceeded"]),
+    (
+        "ServiceLevelDashboard",
+        "Oldest waiting job, and oldest message of each queue",
+        &["ApproximateAgeOfOldestMessage", "OldestWaitingJob"],
+    ),
+    ("ServiceLevelDashboard", "Wait of chunks in each queue, p90", &["ChunkWait"]),
+    (
+        "ServiceLevelDashboard",
+        "Error budget: jobs that ended as failed, and rows that failed",
+        &["ItemsFailed", "ItemsSucceeded", "JobsEnded"],
+    ),
+    ("ServiceLevelDashboard", "Error budget: calls with a 5xx", &["5xx", "Count"]),
+    ("ServiceLevelDashboard", "Time of a call of the API", &["Latency"]),
+    (
+        "ServiceLevelDashboard",
+        "Handlers: open circuit breakers, and time of a call (p90)",
+        &["BreakerOpen", "HandlerDuration"],
+    ),
+    ("ServiceLevelDashboard", "Functions: crashes and time-outs", &["Errors"]),
+    (
+        "ServiceLevelDashboard",
+        "Functions: throttled invocations, and concurrent executions of the account",
+        &["ConcurrentExecutions", "Throttles"],
+    ),
+    ("ServiceLevelDashboard", "Webhooks: attempts by result", &["WebhookAttempts"]),
+    ("ServiceLevelDashboard", "Sweeper: failures", &["SweeperFailures"]),
+    ("CostDashboard", "GB-seconds by memory of the function", &["Duration"]),
+    ("CostDashboard", "Invocations, without those of the API", &["Invocations"]),
+    ("CostDashboard", "Calls of the API", &["Count"]),
+    ("CostDashboard", "DynamoDB: units", &["ConsumedReadCapacityUnits", "ConsumedWriteCapacityUnits"]),
+    ("CostDashboard", "SQS: messages", &["NumberOfMessagesSent"]),
+    ("CostDashboard", "SQS: empty receives", &["NumberOfEmptyReceives"]),
+    ("CostDashboard", "S3: bytes and objects", &["BucketSizeBytes", "NumberOfObjects"]),
+    ("CostDashboard", "Logs: bytes of two functions", &["IncomingBytes"]),
+];
+
+/// The objectives: title of the panel, id of all that is counted, the share of it that may fail, and the objective as
+/// the documents state it.
+const OBJECTIVES: [(&str, &str, &str, &str); 2] = [
+    ("Error budget: jobs that ended as failed, and rows that failed", "ended_so_far", "0.01", "99 % of jobs"),
+    ("Error budget: calls with a 5xx", "calls_so_far", "0.001", "99.9 % of calls"),
+];
+
+/// Documents that state the objectives.
+const DOCUMENTS: [&str; 2] = [
+    include_str!("../../../../docs/decisions/0056-metrics-and-traces.md"),
+    include_str!("../../../../docs/guides/deploying.md"),
+];
 
 /// Returns the body of a dashboard. Parameters are replaced by their defaults, and resources by their names.
 fn body(template: &Template, dashboard: &Value) -> Value {
@@ -69,6 +122,63 @@ fn an_expression_names_only_ids_of_its_widget() {
     };
     assert_eq!(unknown(TEMPLATE), [""; 0]);
     assert_eq!(unknown(&TEMPLATE.replace("\"100 * errors / calls\"", "\"100 * errors / requests\"")), ["requests"]);
+}
+
+/// Returns the names of the metrics that a panel shows, or that its searches find.
+fn shown(panel: &Value) -> BTreeSet<&str> {
+    let named = lines(panel).filter_map(|line| metric(line)?.get(1).copied());
+    let searches = lines(panel).filter_map(|line| expression(line));
+    let found = searches.flat_map(|text| text.split("MetricName=\"").skip(1)).filter_map(|text| text.split('"').next());
+    named.chain(found).collect()
+}
+
+/// Lists the panels of [`PANELS`] that a template does not have, or that show other metrics.
+fn missing_panels(template: &str) -> Vec<&'static str> {
+    let dashboards = widgets(&Template::parse(template).unwrap());
+    let has = |dashboard: &str, title: &str, names: &[&str]| {
+        let panels = dashboards.iter().filter(|(id, _)| id == dashboard).flat_map(|(_, panels)| panels);
+        panels.filter(|panel| panel["title"] == title).any(|panel| shown(panel).iter().eq(names))
+    };
+    let missing = PANELS.into_iter().filter(|(dashboard, title, names)| !has(dashboard, title, names));
+    missing.map(|(_, title, _)| title).collect()
+}
+
+#[test]
+fn the_dashboards_have_their_panels() {
+    assert_eq!(missing_panels(TEMPLATE), [""; 0]);
+    let panels = widgets(&template()).into_iter().flat_map(|(_, panels)| panels);
+    assert_eq!(panels.filter(|panel| panel["metrics"].is_array()).count(), PANELS.len(), "each panel is listed");
+    for (old, new, expected) in [
+        ("\"title\": \"Rows per second\"", "\"title\": \"Rows\"", "Rows per second"),
+        (r#"MetricName=\"ItemsSkipped\""#, r#"MetricName=\"ItemsFailed\""#, "Rows per second"),
+        ("\"Longshore\", \"OldestWaitingJob\"", "\"Longshore\", \"SweeperFailures\"", PANELS[2].1),
+        ("\"AWS/Logs\", \"IncomingBytes\"", "\"AWS/Logs\", \"IncomingLogEvents\"", "Logs: bytes of two functions"),
+    ] {
+        assert!(TEMPLATE.contains(old), "{old}");
+        assert_eq!(missing_panels(&TEMPLATE.replace(old, new)), [expected]);
+    }
+}
+
+/// Without jobs or calls, the divisor is that of one, and the budget is whole.
+#[test]
+fn an_error_budget_has_an_objective_and_is_whole_without_traffic() {
+    let panels: Vec<_> = widgets(&template()).into_iter().flat_map(|(_, panels)| panels).collect();
+    for (title, all, allowed, objective) in OBJECTIVES {
+        let panel = panels.iter().find(|panel| panel["title"] == title).unwrap();
+        let is_budget =
+            |line: &&Vec<Value>| line[0]["label"].as_str().is_some_and(|label| label.ends_with("budget left"));
+        let math = lines(panel).find(is_budget).and_then(|line| expression(line)).unwrap();
+        let divisor = format!(" / ({allowed} * IF({all} > 0, {all}, 1))");
+        assert!(math.starts_with("100 - 100 * ") && math.ends_with(&divisor), "{math}");
+        let sums = lines(panel).filter_map(|line| expression(line)).filter(|text| text.contains("RUNNING_SUM("));
+        let filled = sums.map(|text| text.starts_with("RUNNING_SUM(FILL(") && text.ends_with(", 0))"));
+        assert_eq!(filled.collect::<Vec<_>>(), [true; 2], "{title}: what failed, and all");
+        let marks = panel["annotations"]["horizontal"].as_array().unwrap();
+        let mark = marks.iter().find(|mark| mark["label"] == format!("objective: {objective}")).unwrap();
+        let percent = 100.0 * allowed.parse::<f64>().unwrap();
+        assert!((mark["value"].as_f64().unwrap() - percent).abs() < 1e-9, "{mark}");
+        assert!(DOCUMENTS.iter().all(|document| document.contains(objective)), "{objective}");
+    }
 }
 
 #[test]

@@ -1,4 +1,5 @@
-//! The runbook: a section for each alarm and for each reason of `waitingFor`, and the links to them.
+//! The runbook: a section for each alarm and for each reason of `waitingFor`, and the links to them in the template,
+//! the guide, the description of the API and the page.
 
 use std::collections::BTreeSet;
 
@@ -14,6 +15,13 @@ const DOCTOR: &str = "\n## Findings of doctor\n";
 const GUIDE: &str = include_str!("../../../../docs/guides/job-types.md");
 /// Has the reasons. It is made from the code, and CI compares the two.
 const OPENAPI: &str = include_str!("../../../../docs/openapi.json");
+/// Has a title and an explanation of each reason.
+const PAGE: &str = include_str!("../../../../web/page/src/text/waiting.ts");
+/// Places of the page that show reasons.
+const VIEWS: [(&str, &str); 2] = [
+    ("components/waiting.tsx", include_str!("../../../../web/page/src/components/waiting.tsx")),
+    ("views/operations/jobs.tsx", include_str!("../../../../web/page/src/views/operations/jobs.tsx")),
+];
 
 /// Rows of a section.
 const ROWS: [&str; 4] = ["means", "see", "do", "over"];
@@ -92,6 +100,34 @@ fn errors(template: &str, runbook: &str, guide: &str) -> Vec<String> {
     let unlinked = reasons.iter().filter(|reason| !guide.contains(&format!("(../runbook.md#{reason})")));
     errors.extend(unlinked.map(|reason| format!("the guide has no link to the section of {reason}")));
     errors
+}
+
+/// Returns the keys of `reasons` in the texts of the page.
+fn reasons_of_page(page: &str) -> BTreeSet<&str> {
+    let (_, rest) = page.split_once("    reasons: {\n").unwrap();
+    let (list, _) = rest.split_once("\n    }").unwrap();
+    list.lines().filter_map(|line| line.strip_prefix("      ")?.strip_suffix(": [")).collect()
+}
+
+/// The page builds the links of its own reasons, so they must be the headings.
+#[test]
+fn the_page_links_to_the_section_of_each_reason() {
+    let reasons = reasons();
+    let expected: BTreeSet<_> = reasons.iter().map(String::as_str).collect();
+    assert_eq!(reasons_of_page(PAGE), expected);
+    let changed = PAGE.replace("      paused: [", "      pause: [");
+    assert!(reasons_of_page(&changed).contains("pause"), "a reason that has no section is found");
+    for (path, view) in VIEWS {
+        assert!(view.contains("<RunbookLink reason={"), "{path} has no link");
+    }
+}
+
+#[test]
+fn the_description_of_the_reasons_names_their_sections() {
+    let document: Value = serde_json::from_str(OPENAPI).unwrap();
+    let description = document["components"]["schemas"]["WaitReason"]["description"].as_str().unwrap();
+    let named = description.split('`').find_map(|word| word.strip_prefix("docs/runbook.md#"));
+    assert!(named.is_some_and(|anchor| reasons().iter().any(|reason| reason == anchor)), "{description}");
 }
 
 #[test]

@@ -8,7 +8,7 @@ use crate::concurrency::{ParkedChunk, Permit};
 use crate::ids::JobId;
 use crate::timestamp::Timestamp;
 
-/// Reason why items of a job wait.
+/// Reason why items of a job wait. The runbook has a section for each: `docs/runbook.md#paused` for `paused`.
 #[derive(Copy, Clone, Eq, PartialEq, Debug, Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum WaitReason {

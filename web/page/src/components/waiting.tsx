@@ -3,8 +3,10 @@
 import type { WaitingFor } from "longshore-client";
 import { useEffect, useState } from "preact/hooks";
 import { announce } from "../accessibility";
+import { role } from "../session";
 import { moment, text } from "../text";
 import { nextTry, waitingWords } from "../waiting";
+import { RunbookLink } from "./runbook";
 
 export function Waiting({ waitingFor }: { waitingFor: WaitingFor }) {
   const { reason, since, nextTry: at } = waitingFor;
@@ -30,6 +32,11 @@ export function Waiting({ waitingFor }: { waitingFor: WaitingFor }) {
           </span>
         )}
         <span>{text.waiting.since(moment(since))}</span>
+        {role.value && (
+          <span>
+            <RunbookLink reason={reason} />
+          </span>
+        )}
       </p>
     </div>
   );

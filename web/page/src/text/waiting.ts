@@ -34,5 +34,7 @@ export const waitingText = {
     next: (seconds: number) => `Next try in ${duration(seconds)}`,
     nextSoon: "Next try in a moment",
     since: (when: string) => `Since ${when}`,
+    runbook: "Runbook",
+    runbookOf: (reason: string) => `Runbook: ${reason} (opens in a new tab)`,
   },
 };

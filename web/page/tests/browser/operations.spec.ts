@@ -49,9 +49,19 @@ test("the filters of jobs are in the address, and the back button returns to the
     ],
     nextCursor: query.has("cursor") ? null : "next",
   }));
+  await page.route("**/config.json", async (route) => {
+    const response = await route.fetch();
+    const json = { ...(await response.json()), runbookUrl: "https://git.example.com/runbook.md" };
+    await route.fulfill({ response, json });
+  });
   await open(page, "/operations/jobs?status=failed", OPERATOR);
   await expect(page.getByLabel("Status")).toHaveValue("failed");
-  await expect(row(page, "The handler does not respond")).toContainText("Running");
+  const waiting = row(page, "The handler does not respond");
+  await expect(waiting).toContainText("Running");
+  await expect(waiting.getByRole("link", { name: "Runbook: handler_unavailable" })).toHaveAttribute(
+    "href",
+    "https://git.example.com/runbook.md#handler_unavailable",
+  );
   await accessible(page, "operations-jobs");
   expect(queries.at(-1)?.get("status")).toBe("failed");
   await page.getByRole("textbox", { name: "Tenant" }).fill("acme");

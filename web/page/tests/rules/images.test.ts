@@ -5,7 +5,8 @@ import { ProblemError, type WaitingReason } from "longshore-client";
 import { expect, test, vi } from "vitest";
 import { imageOf, isShown, largestOf, limited, thumbnailOf, untilAllowed } from "../../src/images";
 import { imagesText } from "../../src/text/images";
-import { nextTry, waitingWords } from "../../src/waiting";
+import { waitingText } from "../../src/text/waiting";
+import { nextTry, runbookSection, waitingWords } from "../../src/waiting";
 
 const file = (name: unknown, width: unknown = 320, height: unknown = 213) => ({
   name,
@@ -151,4 +152,13 @@ test.each([
   ["constructor", "The job waits for its handler"],
 ])("the reason %s has words", (reason, title) => {
   expect(waitingWords(reason as WaitingReason)[0]).toBe(title);
+});
+
+test("every reason has its section in the runbook", () => {
+  const runbook = readFileSync(new URL("../../../../docs/runbook.md", import.meta.url), "utf8");
+  for (const reason of Object.keys(waitingText.waiting.reasons) as WaitingReason[]) {
+    const [, anchor] = runbookSection("https://git.example.com/runbook.md", reason).split("#");
+    expect(runbook).toContain(`\n### ${anchor}\n`);
+    expect(runbookSection(null, reason)).toBe(`docs/runbook.md#${reason}`);
+  }
 });

@@ -1,4 +1,4 @@
-//! Raised alarms, the logs that explain them, and their receivers. Alarms that are missing or muted.
+//! Raised alarms, the logs that explain them, their receivers and their links. Alarms that are missing or muted.
 
 use deployment::finding::Finding;
 
@@ -20,6 +20,7 @@ pub(super) fn check(facts: &Facts) -> Vec<Finding> {
     found.extend(facts.missing_alarms.iter().map(missing));
     found.extend(facts.alarms.iter().filter(|alarm| alarm.is_muted).map(|alarm| muted(facts, alarm)));
     found.extend(receiver(facts));
+    found.extend(links(facts));
     found
 }
 
@@ -115,6 +116,18 @@ fn receiver(facts: &Facts) -> Option<Finding> {
         let fix = "set AlarmTopicArn in samconfig.toml to the ARN of an SNS topic, and run: sam deploy";
         let finding = Finding::warning("AlarmTopicArn", "it is empty", fix).with_code(Code::NoAlarmTopic);
         finding.with_consequence("alarms change their state, but notify nobody")
+    })
+}
+
+/// Finds links of alarms that do not lead to the runbook. Stacks of earlier versions have no such parameter.
+fn links(facts: &Facts) -> Option<Finding> {
+    let address = facts.stack.parameters.get("RunbookUrl").filter(|_| !facts.stack.is_local())?;
+    let is_url = ["https://", "http://"].iter().any(|scheme| address.starts_with(scheme));
+    (!is_url).then(|| {
+        let fix = "set RunbookUrl in samconfig.toml to the URL of docs/runbook.md in your copy, and run: sam deploy";
+        let finding = Finding::warning("RunbookUrl", format!("{address} is not a URL"), fix);
+        let consequence = "the links of alarms, of the dashboard and of the page do not lead to the runbook";
+        finding.with_code(Code::NoRunbookUrl).with_consequence(consequence)
     })
 }
 
@@ -227,6 +240,22 @@ mod tests {
         let mut facts = healthy();
         facts.stack.parameters.insert("AlarmTopicArn".to_owned(), String::new());
         assert_eq!(codes(&check(&facts)), ["no_alarm_topic"]);
+        facts.stack.parameters.insert("Environment".to_owned(), "local".to_owned());
+        assert!(check(&facts).is_empty());
+    }
+
+    #[test]
+    fn links_of_alarms_must_lead_to_the_runbook_unless_the_stack_is_local() {
+        let mut facts = healthy();
+        for (address, expected) in [
+            ("docs/runbook.md", &["no_runbook_url"][..]),
+            ("https://git.example.com/runbook.md", &[]),
+            ("http://wiki.local/runbook", &[]),
+        ] {
+            facts.stack.parameters.insert("RunbookUrl".to_owned(), address.to_owned());
+            assert_eq!(codes(&check(&facts)), expected, "{address}");
+        }
+        facts.stack.parameters.insert("RunbookUrl".to_owned(), "docs/runbook.md".to_owned());
         facts.stack.parameters.insert("Environment".to_owned(), "local".to_owned());
         assert!(check(&facts).is_empty());
     }

@@ -14,6 +14,8 @@ pub(super) enum Code {
     VersionSkew,
     /// Alarms notify nobody.
     NoAlarmTopic,
+    /// The links of alarms do not lead to the runbook.
+    NoRunbookUrl,
     /// An alarm does not exist.
     AlarmMissing,
     /// The actions of an alarm are disabled.
@@ -59,12 +61,13 @@ pub(super) enum Code {
 impl Code {
     /// Every code.
     #[cfg(test)]
-    pub(super) const ALL: [Self; 25] = [
+    pub(super) const ALL: [Self; 26] = [
         Self::StackFailed,
         Self::StackUpdating,
         Self::ApiUnreachable,
         Self::VersionSkew,
         Self::NoAlarmTopic,
+        Self::NoRunbookUrl,
         Self::AlarmMissing,
         Self::AlarmMuted,
         Self::QueueFull,
@@ -95,6 +98,7 @@ impl Code {
             Self::ApiUnreachable => "api_unreachable",
             Self::VersionSkew => "version_skew",
             Self::NoAlarmTopic => "no_alarm_topic",
+            Self::NoRunbookUrl => "no_runbook_url",
             Self::AlarmMissing => "alarm_missing",
             Self::AlarmMuted => "alarm_muted",
             Self::QueueFull => "queue_full",

@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | `diagnosis` | all checks, in the order of the report |
 //! | `stack` | the stack's status, the API, versions |
-//! | `alarms` | alarms, their logs and their receivers; those that are missing or muted |
+//! | `alarms` | alarms, their logs, receivers and links; those that are missing or muted |
 //! | `queues` | dead letters, old messages, full queues, mappings, other readers |
 //! | `preparations` | files that wait for their preparation |
 //! | `functions` | states, reserved concurrency, changes beside a deployment, the account's quota |

@@ -4,6 +4,7 @@ import type { OperatorJob } from "longshore-client";
 import { api } from "../../api";
 import { ChoiceFilter, FilterGroup, TextFilter, useFilters } from "../../components/filters";
 import { Listing } from "../../components/listing";
+import { RunbookLink } from "../../components/runbook";
 import { StatusBadge } from "../../components/status";
 import { CardTable } from "../../components/tables";
 import { useWatchedList } from "../../load";
@@ -92,7 +93,8 @@ function State({ job: { status, waitingFor, errorCode, attempts } }: { job: Oper
       <StatusBadge status={status} />
       {waitingFor && (
         <small class="quiet line">
-          {waitingWords(waitingFor.reason)[0]}. {t.since(moment(waitingFor.since))}
+          {waitingWords(waitingFor.reason)[0]}. {t.since(moment(waitingFor.since))}.{" "}
+          <RunbookLink reason={waitingFor.reason} />
         </small>
       )}
       {errorCode && (
