@@ -33,6 +33,7 @@ mod large_uploads;
 mod later;
 mod limits;
 mod malformed;
+mod metrics;
 mod operations;
 mod operators;
 mod parts;

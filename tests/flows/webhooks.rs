@@ -4,12 +4,15 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
+use longshore::metrics::Metric;
+use longshore_domain::timestamp::Timestamp;
 use longshore_tests::harness::client::Client;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::events::await_event;
 use crate::https_server::{Running, Site};
+use crate::metrics::{Expected, Row, await_metrics};
 use crate::shared::{Story, impatient, probe_file, wait_until};
 
 /// A receiver of webhooks, with its orders and records.
@@ -77,6 +80,7 @@ pub(crate) fn run(client: &Client) -> Result<String> {
 #[test]
 fn an_endpoint_gets_each_event_under_its_id_after_failures_and_replays() -> Story {
     let Some(stack) = impatient() else { return Ok(()) };
+    let since = Timestamp::now();
     let receiver = Receiver::start()?;
     let user = stack.users.add("webhooks")?;
     let client = stack.client.clone().with_token(&user.token);
@@ -105,6 +109,12 @@ fn an_endpoint_gets_each_event_under_its_id_after_failures_and_replays() -> Stor
     receiver.write("status", "204 No Content")?;
     wait_until(|| has("delivered")).context("the deliveries are not repeated")?;
     ensure!(receiver.events(&job)?.len() == 2, "an event was accepted twice");
+    let attempts: &[Row<'_>] = &[
+        (Metric::WebhookAttempts, &["accepted"], Expected::AtLeast(4.0)),
+        (Metric::WebhookAttempts, &["failed"], Expected::AtLeast(2.0)),
+        (Metric::WebhookDuration, &[], Expected::Time),
+    ];
+    await_metrics(stack, since, attempts)?;
 
     // During a rotation, the old secret is still valid.
     let (status, rotated) = call(&client, "POST", &format!("{path}/secret"), &json!({}))?;

@@ -3,6 +3,7 @@
 //! The SDKs of CloudWatch and EventBridge are 13 MB of code for three calls that read something, and the first one
 //! needs CBOR, which the local emulator does not read.
 
+mod aws_metric;
 mod metrics;
 mod queue_ages;
 
@@ -19,7 +20,8 @@ use aws_smithy_runtime_api::client::orchestrator::HttpRequest;
 use aws_types::SdkConfig;
 use serde_json::Value;
 
-pub use metrics::Metric;
+pub use aws_metric::AwsMetric;
+pub use metrics::MetricQuery;
 
 /// Number of times that a call is tried.
 const TRIES: u32 = 3;

@@ -4,19 +4,15 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use crate::{CLOUDWATCH, CallError, JsonClient};
+use crate::{AwsMetric, CLOUDWATCH, CallError, JsonClient};
 
-/// A metric of several resources.
+/// A query of a metric of several resources.
 #[derive(Copy, Clone, Debug)]
-pub struct Metric<'a> {
-    /// Namespace, such as `AWS/SQS`.
-    pub namespace: &'a str,
-    /// Name of the metric.
-    pub name: &'a str,
-    /// Name of the dimension that names a resource.
-    pub dimension: &'a str,
-    /// Name and value of a further dimension, such as the table of an index.
-    pub within: Option<(&'a str, &'a str)>,
+pub struct MetricQuery<'a> {
+    /// The metric.
+    pub metric: AwsMetric,
+    /// Value of the dimension that all resources share, such as the table of indexes, if the metric has one.
+    pub within: Option<&'a str>,
     /// Statistic, such as `Maximum`.
     pub statistic: &'a str,
     /// Time in seconds from which on values are read.
@@ -32,30 +28,30 @@ impl JsonClient {
     /// If the call fails.
     pub async fn metric_values(
         &self,
-        metric: &Metric<'_>,
+        query: &MetricQuery<'_>,
         resources: &[&str],
     ) -> Result<BTreeMap<String, Vec<f64>>, CallError> {
-        let answer = self.read(&CLOUDWATCH, "GetMetricData", &request(metric, resources)).await?;
+        let answer = self.read(&CLOUDWATCH, "GetMetricData", &request(query, resources)).await?;
         Ok(values(resources, &answer))
     }
 }
 
-fn request(metric: &Metric<'_>, resources: &[&str]) -> Value {
-    let query = |(number, resource): (usize, &&str)| {
-        let dimensions = metric.within.into_iter().chain([(metric.dimension, *resource)]);
+fn request(query: &MetricQuery<'_>, resources: &[&str]) -> Value {
+    let of_resource = |(number, resource): (usize, &&str)| {
+        let dimensions = query.metric.dimensions_of(query.within, resource);
         let dimensions: Vec<_> = dimensions.map(|(name, value)| json!({ "Name": name, "Value": value })).collect();
         let found = json!({
-            "Namespace": metric.namespace,
-            "MetricName": metric.name,
+            "Namespace": query.metric.namespace(),
+            "MetricName": query.metric.name(),
             "Dimensions": dimensions,
         });
-        json!({ "Id": id(number), "MetricStat": { "Metric": found, "Period": 60, "Stat": metric.statistic } })
+        json!({ "Id": id(number), "MetricStat": { "Metric": found, "Period": 60, "Stat": query.statistic } })
     };
-    let queries: Vec<_> = resources.iter().enumerate().map(query).collect();
+    let queries: Vec<_> = resources.iter().enumerate().map(of_resource).collect();
     json!({
         "MetricDataQueries": queries,
-        "StartTime": metric.since,
-        "EndTime": metric.until,
+        "StartTime": query.since,
+        "EndTime": query.until,
         "ScanBy": "TimestampDescending",
     })
 }
@@ -81,22 +77,16 @@ mod tests {
 
     #[test]
     fn each_resource_has_the_values_of_its_query() {
-        let metric = Metric {
-            namespace: "AWS/DynamoDB",
-            name: "ReadThrottleEvents",
-            dimension: "TableName",
-            within: None,
-            statistic: "Sum",
-            since: 400,
-            until: 1_000,
-        };
+        let [metric, _] = AwsMetric::TABLE_THROTTLES;
+        let query = MetricQuery { metric, within: None, statistic: "Sum", since: 400, until: 1_000 };
         let tables = ["a", "b", "c"];
-        let asked = request(&metric, &tables);
-        let query = &asked["MetricDataQueries"][1];
-        assert_eq!((&asked["StartTime"], &query["Id"]), (&json!(400), &json!("q1")));
-        assert_eq!(query["MetricStat"]["Metric"]["Dimensions"], json!([{ "Name": "TableName", "Value": "b" }]));
-        let index = Metric { dimension: "GlobalSecondaryIndexName", within: Some(("TableName", "t")), ..metric };
-        let asked = &request(&index, &["day"])["MetricDataQueries"][0]["MetricStat"]["Metric"]["Dimensions"];
+        let asked = request(&query, &tables);
+        let of_table = &asked["MetricDataQueries"][1];
+        assert_eq!((&asked["StartTime"], &of_table["Id"]), (&json!(400), &json!("q1")));
+        assert_eq!(of_table["MetricStat"]["Metric"]["Dimensions"], json!([{ "Name": "TableName", "Value": "b" }]));
+        let [metric, _] = AwsMetric::INDEX_THROTTLES;
+        let of_index = MetricQuery { metric, within: Some("t"), ..query };
+        let asked = &request(&of_index, &["day"])["MetricDataQueries"][0]["MetricStat"]["Metric"]["Dimensions"];
         let expected = [("TableName", "t"), ("GlobalSecondaryIndexName", "day")];
         assert_eq!(*asked, json!(expected.map(|(name, value)| json!({ "Name": name, "Value": value }))));
         let answer =

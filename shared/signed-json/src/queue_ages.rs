@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::{CallError, JsonClient, Metric};
+use crate::{AwsMetric, CallError, JsonClient, MetricQuery};
 
 /// Seconds in which the last value of a metric is looked for. SQS sends one each minute while a queue is active.
 const METRIC_SECONDS: i64 = 600;
@@ -14,16 +14,14 @@ impl JsonClient {
     /// # Errors
     /// If the call fails.
     pub async fn queue_ages(&self, queues: &[&str], now: i64) -> Result<BTreeMap<String, u64>, CallError> {
-        let metric = Metric {
-            namespace: "AWS/SQS",
-            name: "ApproximateAgeOfOldestMessage",
-            dimension: "QueueName",
+        let query = MetricQuery {
+            metric: AwsMetric::QUEUE_AGE,
             within: None,
             statistic: "Maximum",
             since: now - METRIC_SECONDS,
             until: now,
         };
-        Ok(newest(self.metric_values(&metric, queues).await?))
+        Ok(newest(self.metric_values(&query, queues).await?))
     }
 }
 

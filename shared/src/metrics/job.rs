@@ -12,6 +12,10 @@ const REMOTE_CODE: &str = "remote";
 
 /// Records the end of a job, or of its retry, with the failed items of its report. Called by the invocation that wrote
 /// the final status.
+///
+/// The codes of a job type in Rust are labels as they are. [`FailuresByCode`] has at most [`FailuresByCode::MAX_CODES`]
+/// of them for a job, each of at most 100 bytes. The number over all jobs is that of the constants in the code of the
+/// type, as long as no code has a value of a row in it.
 pub fn job_ended(job: &Job, failures: &FailuresByCode) {
     let job_type = job.job_type.as_str();
     count(Metric::JobsEnded, &[job_type, Status::Failed.as_str()], 0);

@@ -40,7 +40,9 @@ metrics! {
     ItemsFailed,
     /// Items that were skipped.
     ItemsSkipped,
-    /// Items that failed, by code.
+    /// Items that failed, by code: those of the report of a job that has ended, at most
+    /// [`FailuresByCode::MAX_CODES`](crate::result::FailuresByCode::MAX_CODES) codes for a job. All codes of a remote
+    /// handler are one.
     ItemsFailedByCode,
     /// Age of the oldest job or retry that waits for its start and is not paused, among those that a sweep has visited.
     OldestWaitingJob,
@@ -48,9 +50,9 @@ metrics! {
     ChunkWait,
     /// Commits that another worker of the same chunk had overtaken.
     CommitConflicts,
-    /// Calls of a handler, by result.
+    /// Calls of a remote handler, by result. A job type in Rust has none.
     HandlerCalls,
-    /// Time of a call of a handler.
+    /// Time of a call of a remote handler. A job type in Rust has none.
     HandlerDuration,
     /// 1 for each sweep that finds the circuit breaker of a job type open.
     BreakerOpen,

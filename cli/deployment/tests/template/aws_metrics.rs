@@ -1,7 +1,8 @@
-//! Metrics of AWS that alarms and dashboards use: namespaces, names, units and dimensions, with their sources.
+//! Metrics of AWS that alarms, dashboards and code use: namespaces, names, units and dimensions, with their sources.
 //!
-//! The emulator has none of them, so a wrong name would only be noticed on AWS: as an alarm that is never raised, or as
-//! an empty graph. CloudWatch finds a metric by exactly its dimensions, so a subset of them is another metric.
+//! The emulator has none of them, so a wrong name would only be noticed on AWS: as an alarm that is never raised, as an
+//! empty graph, or as a check of `longshore doctor` that finds nothing. CloudWatch finds a metric by exactly its
+//! dimensions, so a subset of them is another metric.
 
 /// A service that publishes metrics.
 pub(super) struct Service {
@@ -65,6 +66,8 @@ pub(super) const SERVICES: &[Service] = &[
         metrics: &[
             ("ConsumedReadCapacityUnits", "Count", TABLE),
             ("ConsumedWriteCapacityUnits", "Count", TABLE_AND_INDEX),
+            ("ReadThrottleEvents", "Count", TABLE_AND_INDEX),
+            ("WriteThrottleEvents", "Count", TABLE_AND_INDEX),
         ],
     },
     // Daily metrics of storage. Those of requests exist only after they are enabled for a bucket, and are charged.

@@ -1,9 +1,10 @@
-//! Every metric of an alarm or a dashboard exists: with this name, and with exactly these dimensions.
+//! Every metric of an alarm, a dashboard or a query exists: with this name, and with exactly these dimensions.
 
 use std::collections::BTreeSet;
 
 use deployment::template::Template;
 use longshore::metrics::{Metric, NAMESPACE, STACK};
+use longshore_signed_json::AwsMetric;
 use serde_json::Value;
 
 use super::aws_metrics::SERVICES;
@@ -114,6 +115,12 @@ fn used(template: &Template) -> Vec<Used> {
     used
 }
 
+/// Returns the metrics of AWS that functions and the command line read.
+fn queried_by_code() -> Vec<Used> {
+    let used = |metric: AwsMetric| Used::new("code", [metric.namespace(), metric.name()], metric.dimensions());
+    AwsMetric::ALL.into_iter().map(used).collect()
+}
+
 /// Lists the metrics that do not exist.
 fn unknown(template: &str) -> Vec<String> {
     let template = Template::parse(template).unwrap();
@@ -128,6 +135,14 @@ fn every_metric_of_an_alarm_or_a_dashboard_exists_with_exactly_these_dimensions(
     let places: BTreeSet<_> = used.iter().map(|used| used.place.as_str()).collect();
     let alarms = template().of_type("AWS::CloudWatch::Alarm").count();
     assert_eq!(places.len(), alarms + 2, "each alarm and both dashboards: {places:?}");
+}
+
+#[test]
+fn every_metric_that_code_reads_exists_with_exactly_these_dimensions() {
+    let template = template();
+    for metric in queried_by_code() {
+        assert!(metric.exists(&template), "{metric:?}");
+    }
 }
 
 #[test]
@@ -153,7 +168,7 @@ fn a_metric_that_does_not_exist_is_found() {
 
 #[test]
 fn every_listed_metric_of_aws_is_used_and_has_a_source() {
-    let used = used(&template());
+    let used = [used(&template()), queried_by_code()].concat();
     for service in SERVICES {
         assert!(!service.sources.is_empty(), "{}", service.namespace);
         for source in service.sources {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use anyhow::Result;
 use longshore_domain::timestamp::Timestamp;
-use longshore_signed_json::{CLOUDWATCH, EVENT_BRIDGE, Metric};
+use longshore_signed_json::{AwsMetric, CLOUDWATCH, EVENT_BRIDGE, MetricQuery};
 use serde_json::{Value, json};
 
 use super::observer::Observer;
@@ -17,11 +17,6 @@ const ALARMS: usize = 100;
 
 /// Seconds in which throttled requests are counted. DynamoDB sends their number each minute, up to two minutes late.
 const THROTTLE_SECONDS: i64 = 180;
-
-/// Metrics of DynamoDB with the number of throttled reads and writes. The values of a table do not include those of its
-/// indexes.
-/// <https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/metrics-dimensions.html>
-const THROTTLES: [&str; 2] = ["ReadThrottleEvents", "WriteThrottleEvents"];
 
 impl Observer<'_> {
     /// Reads the alarms of the stack, and lists those that do not exist.
@@ -54,23 +49,14 @@ impl Observer<'_> {
         let indexes: Vec<&str> = table.indexes.iter().map(String::as_str).collect();
         self.wait(&format!("throttled requests of the table {name}"), async {
             let mut throttled = 0.0;
-            for metric in THROTTLES {
-                let of_table = Metric {
-                    namespace: "AWS/DynamoDB",
-                    name: metric,
-                    dimension: "TableName",
-                    within: None,
-                    statistic: "Sum",
-                    since: now - THROTTLE_SECONDS,
-                    until: now,
-                };
-                let of_index =
-                    Metric { dimension: "GlobalSecondaryIndexName", within: Some(("TableName", name)), ..of_table };
-                for (metric, resources) in [(of_table, &[name][..]), (of_index, &indexes)] {
-                    if !resources.is_empty() {
-                        throttled +=
-                            session.json().metric_values(&metric, resources).await?.values().flatten().sum::<f64>();
-                    }
+            for (metrics, within, resources) in [
+                (AwsMetric::TABLE_THROTTLES, None, &[name][..]),
+                (AwsMetric::INDEX_THROTTLES, Some(name), &indexes[..]),
+            ] {
+                for metric in metrics.into_iter().filter(|_| !resources.is_empty()) {
+                    let (since, until) = (now - THROTTLE_SECONDS, now);
+                    let query = MetricQuery { metric, within, statistic: "Sum", since, until };
+                    throttled += session.json().metric_values(&query, resources).await?.values().flatten().sum::<f64>();
                 }
             }
             anyhow::Ok(throttled as u64)
