@@ -16,8 +16,9 @@ use crate::progress;
 /// Cost of the commits between two checks, in checks.
 const CHECKS: u64 = 10;
 
-/// Highest cost of the commits between two checks, in intervals, besides the commit that makes the second one due.
-const UNCHECKED: f64 = 2.0;
+/// Highest cost of the commits between two checks, in intervals, besides the commit that makes the second one due. It
+/// is up to 2 if the groups are processed one after the other, and up to 3.3 if they take turns.
+const UNCHECKED: f64 = 4.0;
 
 /// Milliseconds after which a worker has noticed a stop: no item starts later.
 const NOTICE_MS: f64 = 3_000.0;
