@@ -11,6 +11,8 @@
 
 mod checksums;
 mod sender;
+#[cfg(test)]
+mod tests;
 
 use anyhow::{Context, Result};
 use serde::Deserialize;
