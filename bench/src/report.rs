@@ -18,6 +18,8 @@ const DOLLARS_PER_MILLION: f64 = 0.002;
 pub(crate) const MAX_PEAK_KIB: u64 = 64 * 1024;
 const FIRST_PROGRESS_S: f64 = 1.0;
 const COLD_START_RATIO: f64 = 3.0;
+/// Maximum deviation of the stated cost from the counted one, as a ratio.
+const COST_DEVIATION: f64 = 0.1;
 /// Maximum ratio of two measurements that count as equal.
 const EQUAL_RATIO: f64 = 1.05;
 
@@ -209,6 +211,7 @@ fn evaluate(results: &Results) -> Vec<Goal> {
     goals.extend(results.case(Mode::Validate, MEMORY_ROWS).map(memory_goal));
     goals.extend(results.case(Mode::Validate, 100_000).map(first_progress));
     goals.push(time_per_row(results));
+    goals.push(stated_cost(results));
     goals.extend(cold_start_goals(&results.cold_starts));
     goals
 }
@@ -262,6 +265,18 @@ fn time_per_row(results: &Results) -> Goal {
         name: "validate: the time per row does not increase with the number of rows",
         measured: format!("{} µs", list.join(" → ")),
         is_met: micros.len() > 1 && micros.windows(2).all(|pair| matches!(pair, [a, b] if *b <= a * EQUAL_RATIO)),
+    }
+}
+
+fn stated_cost(results: &Results) -> Goal {
+    let ratio = |case: &CaseResult| price::stated_ratio(case.median(), &results.memory_mb);
+    let ratios: Vec<f64> = results.cases.iter().filter_map(ratio).collect();
+    let list: Vec<String> = ratios.iter().map(|ratio| format!("{ratio:.2}")).collect();
+    let is_close = |ratio: &f64| (ratio - 1.0).abs() <= COST_DEVIATION;
+    Goal {
+        name: "every job: its `cost` is within 10 % of the counted calls",
+        measured: list.join(", "),
+        is_met: ratios.len() == results.cases.len() && ratios.iter().all(is_close),
     }
 }
 
