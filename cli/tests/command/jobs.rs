@@ -1,12 +1,8 @@
-//! Commands that wait for a job, and the upload, on a server that imitates the API.
+//! Commands that wait for a job, on a server that imitates the API.
 
 use std::process::{Command, Output};
-use std::sync::{Arc, Mutex, OnceLock};
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
-use sha2::{Digest, Sha256};
 use tempfile::TempDir;
 
 use super::server::{Call, Server};
@@ -79,59 +75,4 @@ fn a_list_ends_at_its_limit_and_one_without_an_end_is_an_error() {
     let (code, stdout, stderr) = run(&server, &["webhooks", "list"]);
     assert_eq!((code, stdout.as_str()), (Some(1), ""), "{stderr}");
     assert!(stderr.contains("listing the webhooks: stopped after 1000 pages, and more follow"), "{stderr}");
-}
-
-#[test]
-fn an_interrupted_upload_is_resumed_by_the_same_command() {
-    const PART: usize = 8 << 20;
-    let bytes: Vec<u8> = (0..2 * PART + 5).map(|n| b"0123456789\n"[n % 11]).collect();
-    let parts: Vec<Vec<u8>> = bytes.chunks(PART).map(<[u8]>::to_vec).collect();
-    let received = Arc::new(Mutex::new(Vec::<Value>::new()));
-    let url = Arc::new(OnceLock::<String>::new());
-    let (fails, keeps, own_url) = (Arc::new(Mutex::new(true)), Arc::clone(&received), Arc::clone(&url));
-    let failing = Arc::clone(&fails);
-    let server = Server::start(move |call: &Call| match call.name.as_str() {
-        "POST /api/uploads" => {
-            let part = |(number, part): (usize, &Vec<u8>)| {
-                let url = format!("{}/part/{number}", own_url.get().unwrap());
-                json!({ "partNumber": number, "size": part.len(), "url": url, "headers": {} })
-            };
-            let planned: Vec<_> = (1..).zip(&parts).map(part).collect();
-            assert_eq!(call.body["partSize"], PART, "{}", call.body);
-            (201, json!({ "fileGuid": "g", "partSize": PART, "parts": planned }))
-        }
-        "GET /api/uploads/g" => (200, json!({ "state": "waiting", "receivedParts": *keeps.lock().unwrap() })),
-        "PUT /part/2" if *failing.lock().unwrap() => (500, json!({})),
-        "POST /api/uploads/g/url" => (422, json!({ "detail": "there is no other URL" })),
-        name if name.starts_with("PUT /part/") => {
-            let number: usize = name["PUT /part/".len()..].parse().unwrap();
-            let part = &parts[number - 1];
-            let sha256 = STANDARD.encode(Sha256::digest(part));
-            keeps.lock().unwrap().push(json!({ "partNumber": number, "size": part.len(), "sha256": sha256 }));
-            (200, json!({}))
-        }
-        "POST /api/uploads/g/complete" => (200, json!({})),
-        _ => (422, json!({ "detail": "no job is created here" })),
-    });
-    url.set(server.url.clone()).unwrap();
-    let folder = tempfile::tempdir().unwrap();
-    std::fs::write(folder.path().join("large.csv"), bytes).unwrap();
-    let import = || {
-        let output =
-            longshore(&folder, &server, &["import", "large.csv", "--dataset", "d", "--key", "k"]).output().unwrap();
-        (output.status.code(), String::from_utf8(output.stderr).unwrap())
-    };
-    let (code, error) = import();
-    assert_eq!(code, Some(1));
-    assert!(error.contains("requesting a URL of the storage: there is no other URL"), "{error}");
-    let before: Vec<_> = received.lock().unwrap().iter().map(|part| part["partNumber"].clone()).collect();
-    assert!(before.contains(&json!(1)) && !before.contains(&json!(2)), "{before:?}");
-    *fails.lock().unwrap() = false;
-    let sent_before = server.calls(|call| call.name.clone()).len();
-    let (_, error) = import();
-    assert!(error.contains("creating the job: no job is created here"), "{error}");
-    let names = server.calls(|call| call.name.clone()).split_off(sent_before);
-    let sent: Vec<_> = names.iter().filter(|name| name.starts_with("PUT")).collect();
-    assert!(sent.contains(&&"PUT /part/2".to_owned()) && !sent.contains(&&"PUT /part/1".to_owned()), "{names:?}");
-    assert_eq!(names[names.len() - 2..], ["POST /api/uploads/g/complete", "POST /api/jobs"], "{names:?}");
 }

@@ -12,4 +12,5 @@ mod server;
 mod sign_in;
 mod throttling;
 mod tls;
+mod uploads;
 mod usage;

@@ -26,18 +26,26 @@ pub(crate) struct Server {
 
 impl Server {
     /// Starts a server that responds to every call with the result of `respond`. It runs until the test process ends.
-    pub(crate) fn start(mut respond: impl FnMut(&Call) -> Response + Send + 'static) -> Self {
+    pub(crate) fn start(respond: impl FnMut(&Call) -> Response + Send + 'static) -> Self {
+        let respond = Mutex::new(respond);
+        Self::start_concurrent(move |call| (respond.lock().unwrap())(call))
+    }
+
+    /// Starts a server like [`Server::start`], but one that responds to several calls at once.
+    pub(crate) fn start_concurrent(respond: impl Fn(&Call) -> Response + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
-        let calls = Arc::new(Mutex::new(Vec::new()));
+        let (respond, calls) = (Arc::new(respond), Arc::new(Mutex::new(Vec::new())));
         let record = Arc::clone(&calls);
         thread::spawn(move || {
             for stream in listener.incoming() {
-                let stream = stream.unwrap();
-                let call = read(&stream);
-                let response = respond(&call);
-                record.lock().unwrap().push(call);
-                write(&stream, &response);
+                let (stream, respond, record) = (stream.unwrap(), Arc::clone(&respond), Arc::clone(&record));
+                thread::spawn(move || {
+                    let call = read(&stream);
+                    let response = respond(&call);
+                    record.lock().unwrap().push(call);
+                    write(&stream, &response);
+                });
             }
         });
         Self { url, calls }

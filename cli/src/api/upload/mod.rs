@@ -11,8 +11,6 @@
 
 mod checksums;
 mod sender;
-#[cfg(test)]
-mod tests;
 
 use anyhow::{Context, Result};
 use serde::Deserialize;
